@@ -1,0 +1,28 @@
+#include "common/program.hpp"
+
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include "common/output.hpp"
+#include "common/text.hpp"
+
+namespace arrakis::console {
+
+int run_program(const std::function<int()>& body) {
+  try {
+    return body();
+  } catch (const OutputClosed&) {
+    return kSuccess;
+  } catch (const std::exception& error) {
+    print_error(error.what());
+    return kFailure;
+  }
+}
+
+void print_error(std::string_view message) {
+  const std::string line = "error: " + printable(message) + "\n";
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+}

@@ -1,0 +1,50 @@
+# Everything that is not ours, behind aliases that hide where it came from. The system's packages
+# come first; what it lacks is taken from where script/bootstrap put it (ARRAKIS_DEPS).
+#
+#   Deps::arrow      Arrow C++ (IPC)      system package, else the libraries inside the pyarrow wheel
+#   Deps::rdkafka    librdkafka >= 2.12   system package, else built statically from the crate's source
+#   Deps::fmt, Deps::json, Deps::expected, Deps::cli11, Deps::gtest
+find_package(Threads REQUIRED)
+
+function(arrakis_alias name target)
+  add_library(deps_${name} INTERFACE)
+  target_link_libraries(deps_${name} INTERFACE ${target})
+  add_library(Deps::${name} ALIAS deps_${name})
+endfunction()
+
+find_package(Arrow CONFIG QUIET)
+if(Arrow_FOUND)
+  set(ARRAKIS_ARROW_IS_WHEEL OFF)
+  arrakis_alias(arrow Arrow::arrow_shared)
+else()
+  set(ARRAKIS_ARROW_IS_WHEEL ON)
+  if(NOT ARROW_PYTHON AND EXISTS "${ARRAKIS_DEPS}/venv/bin/python")
+    set(ARROW_PYTHON "${ARRAKIS_DEPS}/venv/bin/python")
+  endif()
+  find_package(ArrowWheel REQUIRED)
+  arrakis_alias(arrow Arrow::arrow)
+endif()
+
+find_package(RdKafka 2.12 CONFIG QUIET)
+if(RdKafka_FOUND)
+  arrakis_alias(rdkafka RdKafka::rdkafka)
+else()
+  include(LibRdKafka)
+  arrakis_alias(rdkafka rdkafka)
+endif()
+
+find_package(fmt REQUIRED)
+arrakis_alias(fmt fmt::fmt)
+find_package(nlohmann_json REQUIRED)
+arrakis_alias(json nlohmann_json::nlohmann_json)
+find_package(tl-expected REQUIRED)
+arrakis_alias(expected tl::expected)
+
+if(ARRAKIS_BUILD_APPS)
+  find_package(CLI11 REQUIRED)
+  arrakis_alias(cli11 CLI11::CLI11)
+endif()
+if(ARRAKIS_BUILD_TESTS)
+  find_package(GTest REQUIRED)
+  arrakis_alias(gtest GTest::gmock_main)
+endif()

@@ -1,0 +1,64 @@
+# arrakis_layer(<name> SOURCES … [TESTS …] [KNOWS <layers>…] [LINKS <public targets>…] [PRIVATE_LINKS …])
+#
+# One layer of the house: a static library arrakis_<name> from src/<name>, and its unit tests in one
+# program <name>_test. KNOWS names the layers that it may include; CheckLayers.cmake fails the build
+# on any other include, so that a wrong direction does not build.
+set(ARRAKIS_LAYER_CHECK "${CMAKE_CURRENT_LIST_DIR}/CheckLayers.cmake")
+
+function(arrakis_layer name)
+  cmake_parse_arguments(PARSE_ARGV 1 L "" "" "SOURCES;TESTS;KNOWS;LINKS;PRIVATE_LINKS;TEST_LINKS")
+  set(target arrakis_${name})
+  add_library(${target} STATIC ${L_SOURCES})
+  target_include_directories(${target} PUBLIC
+    "${PROJECT_SOURCE_DIR}/include" "${PROJECT_BINARY_DIR}/include" "${PROJECT_SOURCE_DIR}/src")
+  foreach(layer IN LISTS L_KNOWS)
+    target_link_libraries(${target} PUBLIC arrakis_${layer})
+  endforeach()
+  target_link_libraries(${target} PUBLIC ${L_LINKS} PRIVATE arrakis_warnings ${L_PRIVATE_LINKS})
+
+  file(GLOB files CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.?pp")
+  set(stamp "${CMAKE_CURRENT_BINARY_DIR}/layer.stamp")
+  add_custom_command(OUTPUT "${stamp}"
+    COMMAND ${CMAKE_COMMAND} "-DLAYER=${name}" "-DFILES=${files}" "-DSTAMP=${stamp}"
+      -P "${ARRAKIS_LAYER_CHECK}"
+    DEPENDS ${files} "${ARRAKIS_LAYER_CHECK}"
+    COMMENT "Checking what src/${name} includes" VERBATIM)
+  add_custom_target(${target}_layer DEPENDS "${stamp}")
+  add_dependencies(${target} ${target}_layer)
+
+  if(ARRAKIS_BUILD_TESTS AND L_TESTS)
+    arrakis_test(${name}_test SOURCES ${L_TESTS} LINKS ${target} ${L_TEST_LINKS})
+  endif()
+endfunction()
+
+# arrakis_test(<name> SOURCES … LINKS … [LABELS …] [TIMEOUT s] [SERIAL]): a GoogleTest program, each test known to ctest.
+function(arrakis_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 T "SERIAL;WHOLE" "TIMEOUT" "SOURCES;LINKS;LABELS;ENVIRONMENT")
+  add_executable(${name} ${T_SOURCES})
+  target_link_libraries(${name} PRIVATE ${T_LINKS} arrakis_warnings Deps::gtest)
+  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests/support")
+  target_compile_definitions(${name} PRIVATE
+    ARRAKIS_SOURCE_DIR="${PROJECT_SOURCE_DIR}" ARRAKIS_DEPS="${ARRAKIS_DEPS}")
+  set_target_properties(${name} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
+  if(NOT T_TIMEOUT)
+    set(T_TIMEOUT 60)
+  endif()
+  set(properties TIMEOUT ${T_TIMEOUT})
+  if(T_LABELS)
+    list(APPEND properties LABELS "${T_LABELS}")
+  endif()
+  if(T_SERIAL)
+    list(APPEND properties RESOURCE_LOCK "${name}")
+  endif()
+  if(T_ENVIRONMENT)
+    list(APPEND properties ENVIRONMENT "${T_ENVIRONMENT}")
+  endif()
+  if(T_WHOLE)
+    add_test(NAME ${name} COMMAND ${name})
+    set_tests_properties(${name} PROPERTIES ${properties})
+    return()
+  endif()
+  include(GoogleTest)
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES ${properties})
+endfunction()

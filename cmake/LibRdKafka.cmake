@@ -1,0 +1,29 @@
+# Builds librdkafka statically from the source inside the rdkafka-sys crate, which script/bootstrap
+# unpacks to ARRAKIS_DEPS/crates. Target: rdkafka. Override: -DLIBRDKAFKA_SOURCE_DIR=<a librdkafka tree>.
+set(LIBRDKAFKA_SOURCE_DIR "${ARRAKIS_DEPS}/crates/rdkafka-sys/librdkafka" CACHE PATH
+  "librdkafka's source tree")
+if(NOT EXISTS "${LIBRDKAFKA_SOURCE_DIR}/CMakeLists.txt")
+  message(FATAL_ERROR "no librdkafka >= 2.12 on this system and no source in "
+    "${LIBRDKAFKA_SOURCE_DIR}: run script/bootstrap")
+endif()
+if(ARRAKIS_SANITIZE MATCHES "thread")
+  set(WITH_C11THREADS OFF CACHE BOOL "" FORCE)  # gcc 12's TSan does not know thrd_create
+endif()
+set(RDKAFKA_BUILD_STATIC ON CACHE BOOL "" FORCE)
+set(RDKAFKA_BUILD_EXAMPLES OFF CACHE BOOL "" FORCE)
+set(RDKAFKA_BUILD_TESTS OFF CACHE BOOL "" FORCE)
+set(WITH_PLUGINS OFF CACHE BOOL "" FORCE)
+set(WITH_CURL OFF CACHE BOOL "" FORCE)  # only for OIDC tokens; its header is wanted all the same (2.12.1)
+set(WITH_SASL OFF CACHE BOOL "" FORCE)  # Cyrus (GSSAPI) only; PLAIN, SCRAM, OAUTHBEARER come with SSL
+set(WITH_ZSTD ON CACHE BOOL "" FORCE)
+set(ENABLE_LZ4_EXT OFF CACHE BOOL "" FORCE)
+add_subdirectory("${LIBRDKAFKA_SOURCE_DIR}" "${CMAKE_BINARY_DIR}/_deps/librdkafka"
+  EXCLUDE_FROM_ALL SYSTEM)
+target_compile_options(rdkafka PRIVATE -w)
+
+# As installed elsewhere, its headers are <librdkafka/…>.
+file(MAKE_DIRECTORY "${CMAKE_BINARY_DIR}/_deps/include")
+file(CREATE_LINK "${LIBRDKAFKA_SOURCE_DIR}/src" "${CMAKE_BINARY_DIR}/_deps/include/librdkafka"
+  SYMBOLIC)
+target_include_directories(rdkafka SYSTEM INTERFACE
+  "$<BUILD_INTERFACE:${CMAKE_BINARY_DIR}/_deps/include>")

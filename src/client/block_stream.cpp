@@ -1,0 +1,589 @@
+#include "arrakis/stream.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <iterator>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/episode.hpp"
+#include "core/logging.hpp"
+#include "wire/block_data.hpp"
+#include "wire/part.hpp"
+
+namespace arrakis::inline v1 {
+
+namespace {
+
+constexpr std::string_view kLog = "stream";
+
+/// How long after the last deadline of a bounded request its missing data may still come, when the
+/// source has nothing more.
+constexpr Duration kCompletionMargin = std::chrono::seconds(2);
+
+using PartMux = Mux<BlockPartPtr>;
+
+void validate(const StreamOptions& options) {
+  const auto refuse = [](const std::string& message) {
+    throw Error(Errc::invalid_argument, message);
+  };
+  if (options.end && options.duration) refuse("end and duration are mutually exclusive");
+  if (options.duration && *options.duration <= Duration::zero()) {
+    refuse(
+        fmt::format("the duration must be positive, not {}", format_duration(*options.duration)));
+  }
+  if (options.start && options.end && *options.end <= *options.start) {
+    refuse(fmt::format("the end (GPS {}) must be after the start (GPS {})",
+                       format_time(*options.end), format_time(*options.start)));
+  }
+  const auto positive = [&](const std::optional<Duration>& value, const char* name) {
+    if (value && *value <= Duration::zero()) {
+      refuse(fmt::format("the {} must be positive, not {}", name, format_duration(*value)));
+    }
+  };
+  positive(options.timeout, "timeout");
+  positive(options.fallback_timeout, "fallback timeout");
+  if (options.clock == nullptr) refuse("no clock given");
+}
+
+}
+
+class BlockStream::Impl final : Source::Sink {
+ public:
+  Impl(std::vector<std::unique_ptr<Source>> sources, StreamOptions options);
+  ~Impl() override { close(); }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  Next next(std::optional<Duration> wait);
+  void cancel();
+  void close();
+  [[nodiscard]] StreamStats stats() const;
+  [[nodiscard]] const ChannelSet& channels() const { return layout_->channels(); }
+  [[nodiscard]] Duration stride() const { return mux_->schedule().stride(); }
+
+ private:
+  /// One stream as the multiplexer numbers it.
+  struct Feed {
+    Source* source = nullptr;
+    std::size_t index = 0;  // as its source numbers it
+    bool armed = false;
+    bool paused = false;
+    Episode misplaced;
+  };
+
+  // Sink
+  bool on_part(std::size_t stream, BlockPartPtr part) override;
+  void on_event(const Event& event) override { events_.push_back(event); }
+
+  bool poll_sources();
+  bool arm_feeds();
+  void balance_feeds();
+  bool report_late(std::size_t feed, GpsTime time);
+  void refuse(std::size_t feed, std::uint64_t& counter, const BlockPart& part, const char* why);
+  void finish_if_complete(GpsTime now);
+  std::optional<SeriesBlock> serve();
+  std::optional<SeriesBlock> serve_tail();
+  std::optional<SeriesBlock> pull(std::optional<Duration> length);
+  std::optional<SeriesBlock> emit(PartMux::Output& output);
+  std::vector<PartSlot> cover(const PartMux::Output& output, std::size_t stream) const;
+  void end_stream();
+  void deliver_events();
+  void publish_stats();
+  [[nodiscard]] bool is_live() const { return !options_.start.has_value(); }
+  [[nodiscard]] std::optional<GpsTime> wake_time();
+  void wait_until(std::optional<std::chrono::steady_clock::time_point> limit);
+  void wake();
+
+  StreamOptions options_;
+  std::vector<std::unique_ptr<Source>> sources_;
+  std::vector<Feed> feeds_;
+  std::vector<std::size_t> first_feed_;  // by source
+  std::shared_ptr<const BlockLayout> layout_;
+  std::optional<PartMux> mux_;
+  std::optional<GpsTime> end_;
+  Duration longest_timeout_{};
+
+  // The thread that calls next().
+  std::size_t polling_ = 0;      // the source being polled
+  std::size_t next_source_ = 0;  // whose turn it is to be first
+  bool got_parts_ = false;
+  GpsTime deadline_time_;   // deadlines up to here may have passed
+  bool completed_ = false;  // told the multiplexer that nothing more comes
+  bool ended_ = false;
+  PartMux::Output output_;
+  std::optional<PartMux::Output> tail_;  // of a tail flush under GapPolicy::skip
+  std::vector<Event> events_;
+  std::optional<Error> failure_;
+  StreamStats counts_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable woken_;
+  bool wake_pending_ = false;
+  bool cancelled_ = false;
+  StreamStats stats_;
+  std::atomic<bool> closed_{false};
+};
+
+BlockStream::Impl::Impl(std::vector<std::unique_ptr<Source>> sources, StreamOptions options)
+    : options_(std::move(options)), sources_(std::move(sources)) {
+  validate(options_);
+  end_ = options_.end;
+  if (options_.start && options_.duration) end_ = *options_.start + *options_.duration;
+
+  std::vector<MuxStream> streams;
+  std::vector<ChannelSet> sets;
+  for (const std::unique_ptr<Source>& source : sources_) {
+    first_feed_.push_back(feeds_.size());
+    for (std::size_t i = 0; i < source->streams().size(); ++i) {
+      const StreamInfo& info = source->streams()[i];
+      streams.push_back(mux_stream(describe(info), info.channels));
+      sets.push_back(info.channels);
+      Feed feed;
+      feed.source = source.get();
+      feed.index = i;
+      feed.armed = is_live();
+      feeds_.push_back(feed);
+    }
+  }
+  layout_ = std::make_shared<BlockLayout>(std::move(sets));
+  MuxOptions mux_options;
+  mux_options.start = options_.start;
+  mux_options.stride = options_.stride;
+  mux_options.on_gap = options_.on_gap;
+  mux_options.timeout = options_.timeout.value_or(Duration::zero());
+  mux_options.fallback_timeout = options_.fallback_timeout;
+  mux_options.label = options_.label;
+  deadline_time_ = options_.clock->now();
+  mux_.emplace(std::move(streams), std::move(mux_options), deadline_time_);
+  for (std::size_t i = 0; i < feeds_.size(); ++i) {
+    longest_timeout_ = std::max(longest_timeout_, mux_->schedule().timeout(i));
+  }
+
+  const OpenOptions open_options{options_.start, options_.clock};
+  try {
+    for (const std::unique_ptr<Source>& source : sources_) {
+      source->set_wakeup([this] { wake(); });
+      source->open(open_options);
+    }
+  } catch (...) {
+    close();
+    throw;
+  }
+}
+
+BlockStream::Next BlockStream::Impl::next(std::optional<Duration> wait) {
+  using Steady = std::chrono::steady_clock;
+  std::optional<Steady::time_point> limit;
+  if (wait) limit = Steady::now() + std::max(*wait, Duration::zero());
+  for (;;) {
+    {
+      const std::unique_lock lock(mutex_);
+      if (cancelled_) return {Status::end, {}};
+      wake_pending_ = false;
+    }
+    deliver_events();
+    if (failure_) {
+      Error failure = *std::exchange(failure_, std::nullopt);
+      publish_stats();
+      throw failure;
+    }
+    if (ended_) {
+      publish_stats();
+      return {Status::end, {}};
+    }
+
+    if (std::optional<SeriesBlock> block = serve()) {
+      publish_stats();
+      return {Status::block, *std::move(block)};
+    }
+    if (ended_ || failure_) continue;
+
+    if (poll_sources() || !events_.empty() || failure_ || ended_) continue;
+    publish_stats();
+    if (limit && Steady::now() >= *limit) return {Status::timeout, {}};
+    wait_until(limit);
+  }
+}
+
+/// One round over the sources, each first in its turn, until the multiplexer has something. Whether
+/// there is a reason to look again at once.
+bool BlockStream::Impl::poll_sources() {
+  const GpsTime began = options_.clock->now();
+  got_parts_ = false;
+  bool is_drained = true;
+  const std::size_t count = sources_.size();
+  for (std::size_t k = 0; k < count && is_drained; ++k) {
+    polling_ = (next_source_ + k) % count;
+    try {
+      is_drained = sources_[polling_]->poll(*this);
+    } catch (const Error& error) {
+      failure_ = error;
+      end_stream();
+      return true;
+    }
+  }
+  next_source_ = (next_source_ + 1) % count;
+  const bool has_armed = arm_feeds();
+  balance_feeds();
+  if (!is_drained) return got_parts_ || has_armed;  // the source wakes us when it has more
+  // Everything that arrived before `began` has been pushed: only now do deadlines up to then mean
+  // that something is missing, and not that this thread was away.
+  const bool has_advanced = began > deadline_time_;
+  deadline_time_ = std::max(deadline_time_, began);
+  return got_parts_ || has_armed || (has_advanced && mux_->ready(deadline_time_));
+}
+
+bool BlockStream::Impl::on_part(std::size_t stream, BlockPartPtr part) {
+  const std::size_t index = first_feed_[polling_] + stream;
+  Feed& feed = feeds_[index];
+  got_parts_ = true;
+  ++counts_.parts;
+  const GpsTime now = options_.clock->now();
+  const GpsTime time = part->time();
+  const Duration duration = part->duration();
+
+  if (options_.start && time + duration <= *options_.start) {
+    ++counts_.before_start;
+    return true;
+  }
+  // History is never ahead of now; what is would make everything before it late.
+  const Duration ahead = std::max(mux_->schedule().timeout(index), options_.future_limit);
+  if (feed.armed && time - now > ahead) {
+    refuse(index, counts_.future, *part, "too far ahead of now");
+    return true;
+  }
+  const PushResult result = mux_->push(index, time, duration, std::move(part), now);
+  switch (result) {
+    case PushResult::accepted:
+      feed.misplaced.ended();
+      break;
+    case PushResult::startup_trimmed:
+      break;
+    case PushResult::late:
+      ++counts_.late;
+      return report_late(index, time);
+    case PushResult::misaligned:
+      ++counts_.misaligned;
+      if (const auto times = feed.misplaced.occurred(options_.clock->monotonic())) {
+        log::warning(kLog,
+                     "{}: dropped the block at GPS {}, which is off the {} grid ({} since the last "
+                     "report)",
+                     mux_->schedule().stream(index).name, format_time(time),
+                     format_duration(mux_->schedule().stream(index).stride), *times);
+      }
+      break;
+    case PushResult::stride_mismatched:
+      ++counts_.stride_mismatched;
+      break;
+    case PushResult::overflowed:
+      ++counts_.overflow;
+      break;
+  }
+  // With a start nothing may be dropped: the source keeps what doesn't fit.
+  if (!is_live()) {
+    const QueueState state = mux_->schedule().state(index);
+    if (state.stored + 1 >= state.capacity) return false;
+  }
+  return !mux_->ready(deadline_time_);
+}
+
+/// Does what the drop policy says about a late part. False: no more parts for now.
+bool BlockStream::Impl::report_late(std::size_t index, GpsTime time) {
+  if (options_.on_drop == DropPolicy::ignore) return true;
+  const std::string message = fmt::format(
+      "{}: the block at GPS {} is too old; everything up to GPS {} was given up for lost",
+      mux_->schedule().stream(index).name, format_time(time),
+      format_time(mux_->schedule().state(index).horizon));
+  if (options_.on_drop == DropPolicy::raise) {
+    failure_ = Error(Errc::late_data, message);
+    return false;
+  }
+  log::warning(kLog, "{}", message);
+  return true;
+}
+
+void BlockStream::Impl::refuse(std::size_t index, std::uint64_t& counter, const BlockPart& part,
+                               const char* why) {
+  ++counter;
+  if (const auto times = feeds_[index].misplaced.occurred(options_.clock->monotonic())) {
+    log::warning(kLog, "{}: dropped the block at GPS {}, which is {} ({} since the last report)",
+                 mux_->schedule().stream(index).name, format_time(part.time()), why, *times);
+  }
+}
+
+/// Gives a stream with a start its deadlines once its source has caught up with the present.
+bool BlockStream::Impl::arm_feeds() {
+  bool has_armed = false;
+  for (std::size_t i = 0; i < feeds_.size(); ++i) {
+    Feed& feed = feeds_[i];
+    if (feed.armed || !feed.source->caught_up(feed.index)) continue;
+    feed.armed = true;
+    mux_->schedule().arm(i);
+    has_armed = true;
+  }
+  return has_armed;
+}
+
+/// Holds back streams that are far ahead of the others, and lets them go again.
+void BlockStream::Impl::balance_feeds() {
+  if (is_live()) return;
+  for (std::size_t i = 0; i < feeds_.size(); ++i) {
+    Feed& feed = feeds_[i];
+    const QueueState state = mux_->schedule().state(i);
+    if (!feed.paused && state.stored + 1 >= state.capacity) {
+      feed.paused = true;
+      feed.source->pause(feed.index);
+    } else if (feed.paused && state.stored <= state.capacity / 2) {
+      feed.paused = false;
+      feed.source->resume(feed.index);
+    }
+  }
+}
+
+/// Declares a request complete when nothing more can come for it.
+void BlockStream::Impl::finish_if_complete(GpsTime now) {
+  if (completed_) return;
+  const bool all_done =
+      std::all_of(sources_.begin(), sources_.end(),
+                  [](const std::unique_ptr<Source>& source) { return source->done(); });
+  if (!all_done) {
+    if (!end_ || now < *end_ + longest_timeout_ + kCompletionMargin) return;
+    const bool all_exhausted =
+        std::all_of(sources_.begin(), sources_.end(), [](const std::unique_ptr<Source>& source) {
+          return source->done() || source->exhausted();
+        });
+    if (!all_exhausted) return;
+  }
+  completed_ = true;
+  if (end_) mux_->schedule().declare_complete(*end_);
+}
+
+/// The next block that is ready, if any. Ends the stream when none can come.
+std::optional<SeriesBlock> BlockStream::Impl::serve() {
+  while (!ended_ && !failure_) {
+    if (!mux_->ready(deadline_time_)) {
+      finish_if_complete(options_.clock->now());
+      if (!completed_) return std::nullopt;
+      if (!mux_->ready(deadline_time_)) return serve_tail();
+    }
+    if (std::optional<SeriesBlock> block = pull(std::nullopt)) return block;
+  }
+  return std::nullopt;
+}
+
+/// Pulls one output; nothing when it was skipped, lies past the end, or is a gap that ends the
+/// stream.
+std::optional<SeriesBlock> BlockStream::Impl::pull(std::optional<Duration> length) {
+  if (end_ && mux_->schedule().cursor() >= *end_) {
+    end_stream();
+    return std::nullopt;
+  }
+  switch (mux_->pull(output_, length)) {
+    case PullStatus::output:
+      return emit(output_);
+    case PullStatus::skipped:
+      counts_.skipped_strides = mux_->schedule().skipped_strides();
+      return std::nullopt;
+    case PullStatus::gap:
+      failure_ = Error(Errc::gap, fmt::format("gap in stream at GPS {}",
+                                              format_time(mux_->schedule().gap_time())));
+      end_stream();
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+/// After the last whole output: what every stream still knows, as a shorter block; under
+/// GapPolicy::skip one for each run without a break.
+std::optional<SeriesBlock> BlockStream::Impl::serve_tail() {
+  const Duration base = mux_->schedule().base_stride();
+  std::optional<PartMux::Output> run;
+  while (!ended_ && mux_->schedule().known_span() >= base) {
+    const GpsTime cursor = mux_->schedule().cursor();
+    if (end_ && cursor >= *end_) break;
+    if (run && cursor != run->time + run->stride) return emit(*run);
+    const PullStatus status = mux_->pull(output_, base);
+    if (status == PullStatus::gap) {
+      if (run) return emit(*run);
+      failure_ = Error(Errc::gap, fmt::format("gap in stream at GPS {}",
+                                              format_time(mux_->schedule().gap_time())));
+      break;
+    }
+    if (status == PullStatus::skipped) {
+      counts_.skipped_strides = mux_->schedule().skipped_strides();
+      continue;
+    }
+    if (!run) {
+      run = std::move(output_);
+      output_ = {};
+      continue;
+    }
+    run->stride += output_.stride;
+    for (std::size_t s = 0; s < run->streams.size(); ++s) {
+      std::move(output_.streams[s].begin(), output_.streams[s].end(),
+                std::back_inserter(run->streams[s]));
+    }
+  }
+  if (run) return emit(*run);
+  end_stream();
+  return std::nullopt;
+}
+
+/// A stream's slots of an output as parts that cover it without a break.
+std::vector<PartSlot> BlockStream::Impl::cover(const PartMux::Output& output,
+                                               std::size_t stream) const {
+  const Duration stride = mux_->schedule().stream(stream).stride;
+  std::vector<PartSlot> parts;
+  parts.reserve(output.streams[stream].size());
+  GpsTime slot = output.time;
+  for (const PartMux::Output::Slot& found : output.streams[stream]) {
+    const GpsTime slot_end = slot + stride;
+    if (found.is_gap) {
+      parts.push_back({slot, stride, nullptr});
+    } else {
+      // The first and the last part of a request may be shorter than their slot.
+      const GpsTime part_end = found.payload->time() + found.payload->duration();
+      if (found.time > slot) parts.push_back({slot, found.time - slot, nullptr});
+      parts.push_back({found.time, found.payload->duration(), found.payload});
+      if (part_end < slot_end) parts.push_back({part_end, slot_end - part_end, nullptr});
+    }
+    slot = slot_end;
+  }
+  return parts;
+}
+
+/// Makes the block of an output, cut to what was asked for.
+std::optional<SeriesBlock> BlockStream::Impl::emit(PartMux::Output& output) {
+  bool starts_inside = false;  // some part begins, or ends, inside the first or last slot
+  bool ends_inside = false;
+  std::vector<std::vector<PartSlot>> slots(output.streams.size());
+  for (std::size_t s = 0; s < slots.size(); ++s) {
+    slots[s] = cover(output, s);
+    for (const PartSlot& slot : slots[s]) {
+      if (slot.part == nullptr) ++counts_.gap_slots;
+    }
+    const auto& found = output.streams[s];
+    if (found.empty()) continue;
+    starts_inside |= !found.front().is_gap && found.front().time > output.time;
+    ends_inside |=
+        !found.back().is_gap && found.back().payload->time() + found.back().payload->duration() <
+                                    output.time + output.stride;
+  }
+  GpsTime from = output.time;
+  GpsTime to = output.time + output.stride;
+  const GpsTime whole_end = to;
+  if (options_.duration && !end_) end_ = from + *options_.duration;
+  const bool clips = !options_.whole_blocks;
+  if (options_.start && (clips || starts_inside)) from = std::max(from, *options_.start);
+  if (end_ && (clips || ends_inside)) to = std::min(to, *end_);
+  if (end_ && whole_end >= *end_) end_stream();
+  ++counts_.blocks;
+  return make_block(layout_, from, to - from, std::move(slots));
+}
+
+void BlockStream::Impl::end_stream() {
+  ended_ = true;
+  for (const std::unique_ptr<Source>& source : sources_) source->close();
+}
+
+void BlockStream::Impl::deliver_events() {
+  for (const Event& event : std::exchange(events_, {})) {
+    if (options_.on_event) options_.on_event(event);
+  }
+}
+
+void BlockStream::Impl::publish_stats() {
+  const std::unique_lock lock(mutex_);
+  stats_ = counts_;
+}
+
+/// The earliest instant at which something happens without new data.
+std::optional<GpsTime> BlockStream::Impl::wake_time() {
+  std::optional<GpsTime> wake = mux_->schedule().next_deadline();
+  if (end_ && !completed_) {
+    const GpsTime completion = *end_ + longest_timeout_ + kCompletionMargin;
+    if (completion > options_.clock->now()) wake = wake ? std::min(*wake, completion) : completion;
+  }
+  return wake;
+}
+
+void BlockStream::Impl::wait_until(std::optional<std::chrono::steady_clock::time_point> limit) {
+  if (const std::optional<GpsTime> wake = wake_time()) {
+    // At most an hour at a time, so that a step of the clock is noticed.
+    constexpr Duration kLongest = std::chrono::hours(1);
+    const Duration left =
+        std::clamp<Duration>(*wake - options_.clock->now(), Duration::zero(), kLongest);
+    const auto at = std::chrono::steady_clock::now() + left;
+    limit = limit ? std::min(*limit, at) : at;
+  }
+  std::unique_lock lock(mutex_);
+  const auto is_woken = [this] { return wake_pending_ || cancelled_; };
+  if (limit) {
+    woken_.wait_until(lock, *limit, is_woken);
+  } else {
+    woken_.wait(lock, is_woken);
+  }
+}
+
+void BlockStream::Impl::wake() {
+  const std::unique_lock lock(mutex_);
+  wake_pending_ = true;
+  woken_.notify_one();
+}
+
+void BlockStream::Impl::cancel() {
+  const std::unique_lock lock(mutex_);
+  cancelled_ = true;
+  woken_.notify_all();
+}
+
+void BlockStream::Impl::close() {
+  cancel();
+  if (closed_.exchange(true)) return;
+  for (const std::unique_ptr<Source>& source : sources_) {
+    source->set_wakeup({});
+    source->close();
+  }
+}
+
+StreamStats BlockStream::Impl::stats() const {
+  const std::unique_lock lock(mutex_);
+  return stats_;
+}
+
+namespace {
+
+std::vector<std::unique_ptr<Source>> one(std::unique_ptr<Source> source) {
+  std::vector<std::unique_ptr<Source>> sources;
+  sources.push_back(std::move(source));
+  return sources;
+}
+
+}
+
+BlockStream::BlockStream(std::unique_ptr<Source> source, StreamOptions options)
+    : BlockStream(one(std::move(source)), std::move(options)) {}
+BlockStream::BlockStream(std::vector<std::unique_ptr<Source>> sources, StreamOptions options)
+    : impl_(std::make_unique<Impl>(std::move(sources), std::move(options))) {}
+BlockStream::~BlockStream() = default;
+BlockStream::BlockStream(BlockStream&&) noexcept = default;
+BlockStream& BlockStream::operator=(BlockStream&&) noexcept = default;
+
+BlockStream::Next BlockStream::next(std::optional<Duration> wait) { return impl_->next(wait); }
+void BlockStream::cancel() { impl_->cancel(); }
+void BlockStream::close() { impl_->close(); }
+StreamStats BlockStream::stats() const { return impl_->stats(); }
+const ChannelSet& BlockStream::channels() const { return impl_->channels(); }
+Duration BlockStream::stride() const { return impl_->stride(); }
+
+}

@@ -1,0 +1,42 @@
+#pragma once
+
+/// The numbers of the Kafka layer, each with its unit and its reason. What an operator may want to
+/// change is also an option of the class that uses it.
+
+#include <chrono>
+#include <cstddef>
+
+#include "arrakis/time.hpp"
+
+namespace arrakis::inline v1 {
+
+/// No two readers share a group; 36^16 makes a clash impossible in practice.
+constexpr std::size_t kGroupIdLength = 16;
+
+/// Largest message of every Arrakis peer: wide partitions make large messages.
+constexpr std::size_t kMaxMessageBytes = 10'000'000;
+
+/// Messages taken from librdkafka in one poll: enough to pay for its lock, few enough that a poll
+/// stays under a millisecond.
+constexpr std::size_t kPollBatch = 256;
+
+/// Between two attempts of a question to the broker that failed.
+constexpr Duration kRetryPause = std::chrono::milliseconds(100);
+
+/// A single question to the broker while the reader runs; bounds how long close() waits for it.
+constexpr Duration kControlQueryTimeout = std::chrono::milliseconds(1500);
+
+/// How often the high watermarks are asked for while somebody wants to know whether a reader has
+/// read everything.
+constexpr Duration kWatermarkRefresh = std::chrono::seconds(1);
+
+/// How often the topics' ids are compared, to notice that one was deleted and made again: nothing
+/// else tells. Grows with the number of topics, so that asking costs less than a hundredth of a
+/// core.
+constexpr Duration kTopicIdInterval = std::chrono::seconds(2);
+constexpr Duration kTopicIdIntervalPerTopic = std::chrono::milliseconds(4);
+
+/// What the publisher waits for at the end for messages still on their way.
+constexpr Duration kPublisherCloseTimeout = std::chrono::seconds(10);
+
+}

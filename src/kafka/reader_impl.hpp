@@ -1,0 +1,172 @@
+#pragma once
+
+/// The inside of a KafkaReader. Its functions are in four files, by what they are about:
+///   reader.cpp             opening, closing, and what others ask
+///   reader_poll.cpp        from librdkafka's queue to the sink
+///   reader_assignment.cpp  which partitions are read, and from where
+///   reader_control.cpp     the control thread: questions to the broker that take time
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "arrakis/kafka.hpp"
+#include "core/episode.hpp"
+#include "kafka/broker_queries.hpp"
+#include "kafka/handle.hpp"
+#include "kafka/limits.hpp"
+#include "kafka/loan.hpp"
+#include "kafka/reader_state.hpp"
+
+namespace arrakis::inline v1 {
+
+/// The component that log lines of the reader name.
+inline constexpr std::string_view kReaderLog = "kafka";
+
+inline double in_seconds(Duration d) { return std::chrono::duration<double>(d).count(); }
+
+/// Two threads at most are inside: the one that polls, and the control thread, which asks the
+/// broker what takes time and applies the answers. Both take mutex_; no question is asked under it.
+class KafkaReader::Impl {
+ public:
+  Impl(std::string bootstrap, const ChannelSet& channels, ReaderOptions options);
+  ~Impl() { close(); }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  [[nodiscard]] const std::vector<StreamInfo>& streams() const { return infos_; }
+  void open(const OpenOptions& options);
+  bool poll(Source::Sink& sink);
+  void set_wakeup(std::function<void()> wake);
+  void set_paused(std::size_t stream, bool paused);
+  bool caught_up(std::size_t stream);
+  bool exhausted();
+  bool done();
+  void close();
+  bool wait(Duration limit);
+  std::size_t fast_forward(std::optional<GpsTime> time, Duration timeout);
+  ReaderStats stats();
+
+ private:
+  using Steady = std::chrono::steady_clock;
+
+  /// A skip that the policy asked for and the control thread looks up the target of.
+  struct Forward {
+    std::size_t stream;
+    GpsTime target;
+    Duration lag;
+  };
+  /// What the broker said about where to skip to.
+  struct ForwardPlan {
+    struct Move {
+      std::size_t partition;
+      std::int64_t offset;
+    };
+    std::vector<Move> moves;
+    bool at_head = false;
+  };
+
+  // Opening.
+  [[nodiscard]] std::vector<std::string> topic_names() const;
+  std::vector<std::size_t> note_topics(std::span<const TopicDescription> found);
+  bool is_closing();
+
+  // Polling.
+  bool deliver_held(Source::Sink& sink);
+  bool refill();
+  bool take(MessagePtr message, Source::Sink& sink);
+  bool hand_over(std::size_t partition, BlockPartPtr part, Source::Sink& sink);
+  bool is_held_back(std::size_t stream, GpsTime part_time) const;
+  void judge_lag(std::size_t stream, GpsTime part_time);
+  void report_decode(std::size_t stream, const Partition& partition, std::int64_t offset,
+                     const DecodeResult& result);
+  void consume_error(rd_kafka_resp_err_t error, const std::string& reason);
+  void on_message_error(const rd_kafka_message_t& message);
+  std::optional<std::size_t> partition_of(const rd_kafka_message_t& message);
+  void stash_batch();
+  void flush_events(Source::Sink& sink);
+
+  // Assignment; under mutex_.
+  std::size_t add_partition(std::size_t topic, std::int32_t number);
+  void assign(std::span<const std::size_t> partitions, std::span<const std::int64_t> offsets);
+  void unassign(std::size_t partition);
+  void move(std::size_t partition, std::int64_t offset);
+  void topic_appeared(std::size_t topic, const TopicDescription& found);
+  void topic_vanished(std::size_t topic);
+  void topic_recreated(std::size_t topic, const TopicDescription& found);
+  void add_partitions(std::size_t topic, std::int32_t count);
+
+  // Control thread.
+  void control(const BrokerQueries& queries);
+  void control_step(const BrokerQueries& queries, std::unique_lock<std::mutex>& lock);
+  [[nodiscard]] std::vector<std::size_t> lost_partitions() const;
+  void check_topics(const BrokerQueries& queries);
+  void place_lost(const BrokerQueries& queries);
+  void refresh_ends(const BrokerQueries& queries);
+  void run_forward(const BrokerQueries& queries, const Forward& forward);
+  ForwardPlan plan_forward(const BrokerQueries& queries, std::optional<GpsTime> time,
+                           Duration timeout);
+  std::size_t apply_forward(const ForwardPlan& plan, std::optional<GpsTime> time);
+  [[nodiscard]] Duration topic_interval() const;
+
+  void wake();
+  [[nodiscard]] std::string label(std::size_t stream) const { return describe(infos_[stream]); }
+  std::vector<PartitionKey> keys_of(std::span<const std::size_t> partitions) const;
+
+  const std::string bootstrap_;
+  const ReaderOptions options_;
+  std::size_t prefetch_bytes_ = 0;
+  std::vector<StreamInfo> infos_;
+
+  std::mutex mutex_;
+  std::condition_variable control_wanted_;
+  bool opened_ = false;
+  bool closing_ = false;
+  bool closed_ = false;
+  bool failed_ = false;
+  std::optional<Error> failure_;  // to be thrown by the next poll
+  const Clock* clock_ = nullptr;
+  GpsTime start_ = GpsTime::min();
+  std::vector<StreamState> streams_;
+  std::vector<Topic> topics_;
+  std::vector<Partition> partitions_;
+  std::map<std::string, std::size_t, std::less<>> topic_by_name_;
+  std::shared_ptr<Lender> lender_;
+  QueuePtr queue_;
+  std::vector<MessagePtr> batch_;
+  std::size_t batch_next_ = 0;
+  std::size_t last_topic_ = 0;
+  std::vector<Event> events_;
+  Episode consume_errors_;
+  std::string consume_error_reason_;
+  ReaderStats stats_;
+
+  std::optional<FastForwardPolicy> policy_;
+  std::optional<Forward> forward_;
+  bool source_was_late_ = false;
+
+  std::thread control_;
+  bool topics_wanted_ = false;  // somebody noticed that a topic has changed
+  Steady::time_point topics_checked_at_{};
+  Steady::time_point lost_tried_at_{};
+  Steady::time_point ends_wanted_until_{};
+  Steady::time_point ends_known_at_{};
+
+  std::mutex wake_mutex_;
+  std::condition_variable woken_;
+  std::function<void()> wake_callback_;
+  bool wake_pending_ = false;
+};
+
+}

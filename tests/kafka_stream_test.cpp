@@ -1,0 +1,244 @@
+/// KafkaPublisher, KafkaReader and BlockStream against a real broker.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstring>
+#include <memory>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "arrakis/arrakis.hpp"
+#include "testing/channels.hpp"
+#include "testing/collector.hpp"
+#include "testing/real_broker.hpp"
+
+namespace arrakis {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::Collector;
+using testing::kStride;
+using testing::make_block;
+using testing::make_partition;
+using testing::on_grid;
+using testing::RealBroker;
+
+class KafkaStream : public ::testing::Test {
+ protected:
+  /// A partition id that no other test uses, with its topic made.
+  std::string fresh_partition() {
+    const std::string id = random_alphanum(8);
+    broker_.create_topic("arrakis-" + id);
+    return id;
+  }
+  static void publish(KafkaPublisher& publisher, GpsTime time, int first, int count) {
+    for (int i = first; i < first + count; ++i) {
+      publisher.publish_async(make_block(time + i * kStride, publisher.channels(), i), {});
+    }
+    ASSERT_TRUE(publisher.flush(30s));
+  }
+  static int number_of(const SeriesBlock& block) {
+    return static_cast<int>(block.at(0).values<float>()[0]);
+  }
+
+  RealBroker& broker_ = RealBroker::get();
+  const GpsTime base_ = on_grid(system_clock().now());
+};
+
+TEST_F(KafkaStream, LiveStreamOfTwoPublishersComesOutOnOneGridWithEveryValue) {
+  const std::string p = fresh_partition();
+  const std::string q = fresh_partition();
+  const ChannelSet p_channels(make_partition(p, 3));
+  const ChannelSet q_channels(make_partition(q, 2));
+  KafkaPublisher p_publisher(broker_.bootstrap(), p_channels);
+  KafkaPublisher q_publisher(broker_.bootstrap(), q_channels);
+  BlockStream stream(std::make_unique<KafkaReader>(
+      broker_.bootstrap(), testing::join(make_partition(p, 3), make_partition(q, 2))));
+  constexpr int kBlocks = 100;
+  std::thread publishing([&] {
+    for (int i = 0; i < kBlocks; ++i) {
+      p_publisher.publish(make_block(base_ + i * kStride, p_channels, i));
+      q_publisher.publish(make_block(base_ + i * kStride, q_channels, i));
+    }
+  });
+  for (int i = 0; i < kBlocks; ++i) {
+    const BlockStream::Next next = stream.next(20s);
+    ASSERT_TRUE(next) << i;
+    EXPECT_EQ(next.block.time(), base_ + i * kStride);
+    EXPECT_FALSE(next.block.has_gaps());
+    EXPECT_EQ(next.block["X1:" + q + "-1"].values<float>()[3], static_cast<float>(i + 1003));
+  }
+  publishing.join();
+  EXPECT_EQ(stream.stats().blocks, static_cast<std::uint64_t>(kBlocks));
+  EXPECT_EQ(stream.stats().late, 0U);
+}
+
+TEST_F(KafkaStream, BoundedStreamOfThePastGivesExactlyTheSpanAskedFor) {
+  const std::string p = fresh_partition();
+  const ChannelSet channels(make_partition(p, 1));
+  KafkaPublisher publisher(broker_.bootstrap(), channels);
+  publish(publisher, base_ - 60s, 0, 480);
+  StreamOptions options;
+  options.start = base_ - 50s;
+  options.end = base_ - 40s + kStride / 2;
+  BlockStream stream(std::make_unique<KafkaReader>(broker_.bootstrap(), channels), options);
+  GpsTime expected = *options.start;
+  for (const SeriesBlock& block : stream) {
+    EXPECT_EQ(block.time(), expected);
+    EXPECT_EQ(number_of(block), (block.time() - (base_ - 60s)) / kStride);
+    expected = block.end();
+  }
+  EXPECT_EQ(expected, *options.end);
+}
+
+TEST_F(KafkaStream, BoundedStreamOverAHoleEndsWithTheHoleAsGaps) {
+  const std::string p = fresh_partition();
+  const ChannelSet channels(make_partition(p, 1));
+  KafkaPublisher publisher(broker_.bootstrap(), channels);
+  publish(publisher, base_ - 60s, 0, 10);
+  StreamOptions options;
+  options.start = base_ - 60s;
+  options.end = base_ - 50s;
+  BlockStream stream(std::make_unique<KafkaReader>(broker_.bootstrap(), channels), options);
+  int blocks = 0;
+  int gaps = 0;
+  while (const BlockStream::Next next = stream.next(20s)) {
+    ++blocks;
+    if (next.block.is_all_gap()) ++gaps;
+  }
+  EXPECT_EQ(blocks, 160);
+  EXPECT_EQ(gaps, 150);
+}
+
+TEST_F(KafkaStream, ATopicThatDoesNotExistIsAGapUntilItAppears) {
+  const std::string p = fresh_partition();
+  const std::string q = random_alphanum(8);
+  const ChannelSet p_channels(make_partition(p, 1));
+  const ChannelSet q_channels(make_partition(q, 1));
+  std::vector<std::string> seen;
+  StreamOptions options;
+  options.on_event = [&](const Event& event) { seen.push_back(to_string(event)); };
+  BlockStream stream(
+      std::make_unique<KafkaReader>(broker_.bootstrap(),
+                                    testing::join(make_partition(p, 1), make_partition(q, 1))),
+      options);
+  KafkaPublisher p_publisher(broker_.bootstrap(), p_channels);
+  std::atomic<bool> stop{false};
+  std::thread publishing([&] {
+    std::unique_ptr<KafkaPublisher> q_publisher;
+    GpsTime time = on_grid(system_clock().now());
+    for (int i = 0; !stop; ++i, time += kStride) {
+      while (system_clock().now() < time + kStride) std::this_thread::sleep_for(5ms);
+      p_publisher.publish(make_block(time, p_channels, i));
+      if (i == 32) {
+        broker_.create_topic("arrakis-" + q);
+        q_publisher = std::make_unique<KafkaPublisher>(broker_.bootstrap(), q_channels);
+      }
+      if (q_publisher) q_publisher->publish(make_block(time, q_channels, i));
+    }
+  });
+  bool had_gap = false;
+  bool had_data = false;
+  const auto deadline = std::chrono::steady_clock::now() + 40s;
+  while (!had_data && std::chrono::steady_clock::now() < deadline) {
+    const BlockStream::Next next = stream.next(1s);
+    if (!next) continue;
+    EXPECT_FALSE(next.block["X1:" + p + "-0"].has_gaps());
+    const bool has_q = !next.block["X1:" + q + "-0"].has_gaps();
+    had_gap |= !has_q;
+    had_data |= has_q;
+  }
+  stop = true;
+  publishing.join();
+  EXPECT_TRUE(had_gap);
+  EXPECT_TRUE(had_data);
+  ASSERT_EQ(seen.size(), 2U);
+  EXPECT_THAT(seen[0], ::testing::HasSubstr("arrakis-" + q));
+  EXPECT_THAT(seen[1], ::testing::HasSubstr("arrakis-" + q));
+}
+
+TEST_F(KafkaStream, FastForwardLandsOnTheTargetAndDeliversNothingBelowIt) {
+  const std::string p = fresh_partition();
+  const ChannelSet channels(make_partition(p, 1));
+  KafkaPublisher publisher(broker_.bootstrap(), channels);
+  KafkaReader reader(broker_.bootstrap(), channels);
+  // Published in real time, so that the broker's stamps follow the blocks' times.
+  const GpsTime begin = on_grid(system_clock().now());
+  for (int i = 0; i < 48; ++i) {
+    while (system_clock().now() < begin + (i + 1) * kStride) std::this_thread::sleep_for(2ms);
+    publisher.publish(make_block(begin + i * kStride, channels, i));
+  }
+  OpenOptions options;
+  options.start = begin;
+  reader.open(options);
+  const GpsTime target = begin + 32 * kStride;
+  EXPECT_EQ(reader.fast_forward(target), 1U);
+  Collector got;
+  ASSERT_TRUE(got.poll_until(reader, [&] { return got.parts.size() >= 16; }));
+  EXPECT_EQ(got.times(0).front(), target);
+  EXPECT_EQ(got.times(0).back(), begin + 47 * kStride);
+}
+
+TEST_F(KafkaStream, RecordsDeletedUnderTheReaderAreCountedAndReadingGoesOn) {
+  const std::string p = fresh_partition();
+  const ChannelSet channels(make_partition(p, 1));
+  KafkaPublisher publisher(broker_.bootstrap(), channels);
+  publish(publisher, base_, 0, 100);
+  KafkaReader reader(broker_.bootstrap(), channels);
+  reader.open({.start = GpsTime()});
+  reader.pause(0);  // nothing fetched yet may reach past what is deleted
+  Collector got;
+  broker_.delete_records("arrakis-" + p, 60);
+  reader.resume(0);
+  ASSERT_TRUE(got.poll_until(
+      reader, [&] { return !got.parts.empty() && got.times(0).back() == base_ + 99 * kStride; }));
+  const std::uint64_t purged = reader.stats().purged_messages;
+  EXPECT_EQ(got.parts.size() + purged, 100U);
+  if (purged > 0) {
+    EXPECT_EQ(got.events_of<events::DataLost>().at(0).count, purged);
+  }
+}
+
+TEST_F(KafkaStream, TopicDeletedAndMadeAgainIsReadFromItsBeginning) {
+  const std::string p = fresh_partition();
+  const std::string topic = "arrakis-" + p;
+  const ChannelSet channels(make_partition(p, 1));
+  KafkaReader reader(broker_.bootstrap(), channels);
+  reader.open({});
+  Collector got;
+  {
+    KafkaPublisher publisher(broker_.bootstrap(), channels);
+    publish(publisher, base_, 0, 10);
+    ASSERT_TRUE(got.poll_until(reader, [&] { return got.parts.size() >= 10; }));
+  }
+  broker_.delete_topic(topic);
+  std::this_thread::sleep_for(1s);
+  broker_.create_topic(topic);
+  KafkaPublisher publisher(broker_.bootstrap(), channels);
+  publish(publisher, base_, 10, 30);
+  ASSERT_TRUE(got.poll_until(
+      reader, [&] { return got.times(0).back() == base_ + 39 * kStride; }, 30s));
+  // What the new topic holds is delivered whole, whatever its offsets.
+  std::set<GpsTime> times;
+  for (const GpsTime time : got.times(0)) times.insert(time);
+  EXPECT_EQ(times.size(), 40U);
+}
+
+TEST_F(KafkaStream, EveryPartitionOfATopicIsRead) {
+  const std::string p = random_alphanum(8);
+  broker_.create_topic("arrakis-" + p, 3);
+  const ChannelSet channels(make_partition(p, 1));
+  KafkaReader reader(broker_.bootstrap(), channels);
+  reader.open({});
+  KafkaPublisher publisher(broker_.bootstrap(), channels);
+  publish(publisher, base_, 0, 5);
+  Collector got;
+  EXPECT_TRUE(got.poll_until(reader, [&] { return got.parts.size() >= 5; }));
+}
+
+}
+}

@@ -31,7 +31,10 @@ function(arrakis_layer name)
   endif()
 endfunction()
 
-# arrakis_test(<name> SOURCES … LINKS … [LABELS …] [TIMEOUT s] [SERIAL]): a GoogleTest program, each test known to ctest.
+# arrakis_test(<name> SOURCES … LINKS … [LABELS …] [TIMEOUT s] [SERIAL] [WHOLE])
+#
+# A GoogleTest program. Each of its tests is one for ctest; with WHOLE the program is, so that what
+# its tests share (a broker) starts once.
 function(arrakis_test name)
   cmake_parse_arguments(PARSE_ARGV 1 T "SERIAL;WHOLE" "TIMEOUT" "SOURCES;LINKS;LABELS;ENVIRONMENT")
   add_executable(${name} ${T_SOURCES})
@@ -56,7 +59,8 @@ function(arrakis_test name)
   endif()
   if(T_WHOLE)
     add_test(NAME ${name} COMMAND ${name})
-    set_tests_properties(${name} PROPERTIES ${properties})
+    set_tests_properties(${name} PROPERTIES TIMEOUT ${T_TIMEOUT})
+    set_property(TEST ${name} PROPERTY LABELS ${T_LABELS})
     return()
   endif()
   include(GoogleTest)

@@ -19,29 +19,32 @@ constexpr const char* kLogLevelVariable = "ARRAKIS_LOG_LEVEL";
 constexpr std::string_view kStandardInput = "-";
 
 constexpr const char* kFooter = R"(Environment:
-  ARRAKIS_ONGAP       default of --on-gap
-  ARRAKIS_LOG_LEVEL   least level of log lines: debug, info (default), warning, error, critical,
-                      or a number; -q and -v win over it
-  ARRAKIS_KAFKA_DEBUG librdkafka's debug contexts, for instance "broker,fetch"
-  COLUMNS, LINES      size of the live table, instead of the terminal's
-  NO_COLOR            when not empty, the live table has no colours
+  ARRAKIS_ONGAP        default of --on-gap
+  ARRAKIS_LOG_LEVEL    least level of log lines: debug, info (default), warning,
+                       error, critical, or a number; -q and -v win over it
+  ARRAKIS_KAFKA_DEBUG  librdkafka's debug contexts, such as "broker,fetch"
+  COLUMNS, LINES       size of the live table, instead of the terminal's
+  NO_COLOR             when not empty, the live table has no colours
 )";
 
 constexpr const char* kStreamFooter = R"(
-Output: on a terminal a table that is redrawn as blocks arrive; else one line a block (time in GPS
-seconds, latency, then each channel with its first and last sample); with --json one object a line.
-Latency is now minus the block's start, so it includes the block's own length. Logs go to standard
-error.
+Output: on a terminal a table that is redrawn as blocks arrive; else one line a
+block (time in GPS seconds, latency, then each channel with its first and last
+sample); with --json one object a line. Latency is now minus the block's start,
+so it includes the block's own length. Logs go to standard error.
 
-Times: GPS seconds ("1126259462.391", exact to the nanosecond), ISO 8601 ("2015-09-14T09:50:45",
-UTC unless a zone is given), "now", "yesterday", "@UNIX", "-10m", "2 minutes ago".
+Times: GPS seconds ("1126259462.391", exact to the nanosecond), ISO 8601
+("2015-09-14T09:50:45", UTC unless a zone is given), "now", "yesterday",
+"@UNIX", "-10m", "2 minutes ago".
 Spans: seconds ("0.25") or numbers with units ("10m", "1h30m", "250ms").
 
-Exit status: 0 done, or nobody reads the output any more; 1 failed; 2 unusable command line;
-130 stopped by Ctrl-C, 143 by SIGTERM, in both cases after complete output.
+Exit status: 0 done, or nobody reads the output any more; 1 failed; 2 unusable
+command line; 130 stopped by Ctrl-C, 143 by SIGTERM, in both cases after
+complete output.
 
 Example:
-  arrakis stream --kafka-url localhost:9092 --metadata channels.jsonl 'H1:CAL-*' --duration 10s
+  arrakis stream --kafka-url localhost:9092 --metadata channels.jsonl \
+    'H1:CAL-*' --duration 10s
 )";
 
 /// Help with descriptions wrapped to the width of an ordinary terminal.
@@ -192,8 +195,8 @@ StreamCommand checked(const RawOptions& raw, const Options& options, const Envir
 Options add_stream_options(CLI::App& stream, RawOptions& raw) {
   stream
       .add_option("CHANNEL", raw.channels,
-                  "Channel names, or globs where they hold one of * ? [ ; '-' reads names from "
-                  "standard input, one a line")
+                  "Channel names, or globs with *, ? or [...]; '-' reads names from standard "
+                  "input, one a line")
       ->required()
       ->type_name("");
   stream
@@ -233,7 +236,8 @@ Options add_stream_options(CLI::App& stream, RawOptions& raw) {
   stream.add_flag("--no-fast-forward", raw.no_fast_forward,
                   "Never skip data when the reader falls behind (it never does with --start)");
   stream
-      .add_option("-X", raw.properties, "Property for librdkafka, for instance fetch.wait.max.ms=5")
+      .add_option("-X", raw.properties,
+                  "Property for librdkafka, such as fetch.wait.max.ms=5; may be repeated")
       ->type_name("KEY=VALUE")
       ->expected(1)
       ->take_all()

@@ -69,7 +69,7 @@ TEST(CommandLine, HelpNamesEveryOptionAndFitsOrdinaryTerminals) {
     EXPECT_NE(help.find(option), std::string::npos) << option;
   }
   std::istringstream lines(help + text({}));
-  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
 }
 
 TEST(CommandLine, DefaultsAreLiveAndFilled) {

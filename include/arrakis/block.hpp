@@ -102,10 +102,10 @@ class ARRAKIS_API SeriesBlock {
   [[nodiscard]] Series operator[](std::string_view channel) const;
   /// The samples of channels()[index].
   [[nodiscard]] Series at(std::size_t index) const;
-  /// Whether any sample of any channel is a gap. Costs a look at every channel the first time that
-  /// no message is missing.
+  /// Whether any sample of any channel is a gap. Remembered; the first call may look at every
+  /// channel when something is missing.
   [[nodiscard]] bool has_gaps() const;
-  /// Whether every sample of every channel is a gap.
+  /// Whether there are samples and every one of every channel is a gap.
   [[nodiscard]] bool is_all_gap() const;
 
   /// The same block in storage of its own, so that no received message stays in memory for it.

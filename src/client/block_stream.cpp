@@ -365,7 +365,13 @@ void BlockStream::Impl::finish_if_complete(GpsTime now) {
     if (!all_exhausted) return;
   }
   completed_ = true;
-  if (end_) mux_->schedule().declare_complete(*end_);
+  // Without an end, what some stream still holds is not lost for the others' sake.
+  GpsTime end = end_.value_or(GpsTime::min());
+  for (std::size_t i = 0; i < feeds_.size() && !end_; ++i) {
+    const QueueState state = mux_->schedule().state(i);
+    if (state.stored > 0) end = std::max(end, state.horizon);
+  }
+  if (end > GpsTime::min()) mux_->schedule().declare_complete(end);
 }
 
 /// The next block that is ready, if any. Ends the stream when none can come.

@@ -165,6 +165,18 @@ TEST_F(BlockStreamTest, SourceThatIsDoneEndsABoundedStreamAtOnceWithItsTailAsGap
   EXPECT_EQ(status_, BlockStream::Status::end);
 }
 
+TEST_F(BlockStreamTest, SourceThatIsDoneEndsALiveStreamAfterWhatIsStillHeld) {
+  BlockStream stream = make();
+  put_both(0, 2);
+  put_p(2);
+  put_p(4);
+  source_->set_done();
+  EXPECT_EQ(drain(stream), std::vector<int>({0, 1, 2, 3, 4}));
+  EXPECT_EQ(status_, BlockStream::Status::end);
+  EXPECT_FALSE(last_["X1:P-0"].has_gaps());
+  EXPECT_TRUE(last_["X1:Q-0"].has_gaps());
+}
+
 TEST_F(BlockStreamTest, SkipLeavesOutWhatNobodyHasAndCountsIt) {
   StreamOptions options = bounded(6);
   options.on_gap = GapPolicy::skip;

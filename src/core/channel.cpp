@@ -16,7 +16,7 @@
 namespace arrakis::inline v1 {
 namespace {
 
-constexpr double ns_a_second = 1e9;
+constexpr double kNsASecond = 1e9;
 
 struct TypeName {
   std::string_view name;
@@ -24,7 +24,7 @@ struct TypeName {
 };
 
 /// NumPy's names first, then its other spellings as x86-64 Linux reads them.
-constexpr TypeName type_names[] = {
+constexpr TypeName kTypeNames[] = {
     {"int8", DataType::int8},       {"int16", DataType::int16},      {"int32", DataType::int32},
     {"int64", DataType::int64},     {"uint8", DataType::uint8},      {"uint16", DataType::uint16},
     {"uint32", DataType::uint32},   {"uint64", DataType::uint64},    {"float32", DataType::float32},
@@ -87,9 +87,9 @@ void append_field(std::string& out, std::string_view key, const std::string& val
 
 std::string_view to_string(DataType type) {
   const auto* const found =
-      std::find_if(std::begin(type_names), std::end(type_names),
+      std::find_if(std::begin(kTypeNames), std::end(kTypeNames),
                    [type](const TypeName& entry) { return entry.type == type; });
-  return found == std::end(type_names) ? std::string_view("unknown") : found->name;
+  return found == std::end(kTypeNames) ? std::string_view("unknown") : found->name;
 }
 
 std::optional<DataType> parse_data_type(std::string_view text) {
@@ -98,9 +98,9 @@ std::optional<DataType> parse_data_type(std::string_view text) {
     text.remove_prefix(1);
   }
   const auto* const found =
-      std::find_if(std::begin(type_names), std::end(type_names),
+      std::find_if(std::begin(kTypeNames), std::end(kTypeNames),
                    [text](const TypeName& entry) { return entry.name == text; });
-  if (found == std::end(type_names)) return std::nullopt;
+  if (found == std::end(kTypeNames)) return std::nullopt;
   return found->type;
 }
 
@@ -133,7 +133,7 @@ std::uint64_t SampleRate::samples_in(Duration span) const {
   constexpr long double limit = 18446744073709551616.0L;  // 2^64
   if (span <= Duration(0)) return 0;
   const long double estimate =
-      static_cast<long double>(span.count()) * static_cast<long double>(hz_) / ns_a_second;
+      static_cast<long double>(span.count()) * static_cast<long double>(hz_) / kNsASecond;
   if (estimate >= limit) return std::numeric_limits<std::uint64_t>::max();
   auto n = static_cast<std::uint64_t>(estimate);
   for (int i = 0; i < max_steps && n > 0 && duration_of(n) > span; ++i) --n;
@@ -232,8 +232,8 @@ ChannelSet::ChannelSet(std::vector<Channel> channels)
     : table_(std::make_shared<const Table>(std::move(channels))) {}
 
 const std::vector<Channel>& ChannelSet::channels() const {
-  static const std::vector<Channel> none;
-  return table_ ? table_->channels : none;
+  static const std::vector<Channel> kNone;
+  return table_ ? table_->channels : kNone;
 }
 
 std::optional<std::size_t> ChannelSet::find(std::string_view name) const {

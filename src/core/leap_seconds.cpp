@@ -21,7 +21,7 @@ constexpr std::int64_t kNtpEpochOffset = 2'208'988'800;
 /// TAI - UTC at the GPS epoch.
 constexpr std::int64_t kTaiOffsetAtGpsEpoch = 19;
 /// The real files have 5 kB.
-constexpr std::size_t kMaxFileBytes = 256 * 1024;
+constexpr std::size_t kMaxFileBytes = 262'144;
 
 /// UNIX seconds of the midnights after each leap second (IERS Bulletin C 70).
 constexpr std::int64_t kBuiltInMidnights[] = {
@@ -181,13 +181,13 @@ LeapSeconds LeapSeconds::newest_on_this_machine() {
 }
 
 const LeapSeconds& LeapSeconds::current() {
-  static const Immortal<LeapSeconds> table(newest_on_this_machine());
+  static const Immortal<LeapSeconds> kTable(newest_on_this_machine());
   // Outside the initialisation, because a log sink may ask for the time.
   static std::atomic<bool> reported = false;
   if (!reported.load(std::memory_order_relaxed) && !reported.exchange(true)) {
-    report_if_expired(*table);
+    report_if_expired(*kTable);
   }
-  return *table;
+  return *kTable;
 }
 
 std::int64_t LeapSeconds::unix_second(std::int64_t gps_second) const {

@@ -35,8 +35,8 @@ GpsTime from_unix(UnixTime t) {
 }
 
 const Clock& system_clock() {
-  static const Immortal<SystemClock> clock;
-  return *clock;
+  static const Immortal<SystemClock> kClock;
+  return *kClock;
 }
 
 }  // namespace arrakis::inline v1

@@ -16,11 +16,11 @@
 namespace arrakis::inline v1 {
 namespace {
 
-constexpr std::int64_t ns_a_second = 1'000'000'000;
-constexpr int ns_digits = 9;
-constexpr std::int64_t seconds_a_minute = 60;
-constexpr std::int64_t seconds_an_hour = 3'600;
-constexpr std::int64_t seconds_a_day = 86'400;
+constexpr std::int64_t kNsASecond = 1'000'000'000;
+constexpr int kNsDigits = 9;
+constexpr std::int64_t kSecondsAMinute = 60;
+constexpr std::int64_t kSecondsAnHour = 3'600;
+constexpr std::int64_t kSecondsADay = 86'400;
 
 /// A value, or why the text has none.
 template <typename T>
@@ -30,28 +30,28 @@ tl::unexpected<std::string_view> refuse(std::string_view reason) {
   return tl::unexpected<std::string_view>(reason);
 }
 
-constexpr std::string_view empty_text = "it is empty";
-constexpr std::string_view no_number = "a decimal number was expected";
-constexpr std::string_view too_many_digits = "at most nine digits may follow the decimal point";
-constexpr std::string_view too_fine = "it is no whole number of nanoseconds";
-constexpr std::string_view time_out_of_range =
+constexpr std::string_view kEmptyText = "it is empty";
+constexpr std::string_view kNoNumber = "a decimal number was expected";
+constexpr std::string_view kTooManyDigits = "at most nine digits may follow the decimal point";
+constexpr std::string_view kTooFine = "it is no whole number of nanoseconds";
+constexpr std::string_view kTimeOutOfRange =
     "out of range: times go from the year 1687 to the year 2272";
-constexpr std::string_view duration_out_of_range = "out of range: durations go up to 292 years";
-constexpr std::string_view unknown_unit =
+constexpr std::string_view kDurationOutOfRange = "out of range: durations go up to 292 years";
+constexpr std::string_view kUnknownUnit =
     "unknown unit: there are ns, us, ms, s, m (minutes), h, d and w";
-constexpr std::string_view number_without_unit = "each number needs a unit such as s, m or h";
-constexpr std::string_view sign_without_unit =
+constexpr std::string_view kNumberWithoutUnit = "each number needs a unit such as s, m or h";
+constexpr std::string_view kSignWithoutUnit =
     "a signed time is relative to now and needs a unit, such as '-60s'; times before the GPS epoch "
     "can be given as a date";
-constexpr std::string_view span_without_sign =
+constexpr std::string_view kSpanWithoutSign =
     "a time relative to now needs a sign or 'ago': '-10m', '+2h', '10 minutes ago'";
-constexpr std::string_view not_a_time =
+constexpr std::string_view kNotATime =
     "expected GPS seconds, a date such as 2015-09-14T09:50:45, 'now', 'today', '@' and UNIX "
     "seconds, or a time relative to now such as '-10m'";
-constexpr std::string_view not_a_date =
+constexpr std::string_view kNotADate =
     "a date must look like 2015-09-14, 2015-09-14T09:50:45.391Z or 2015-09-14 09:50+02:00";
-constexpr std::string_view no_such_date = "there is no such date or time of day";
-constexpr std::string_view no_leap_second = "no leap second was inserted there";
+constexpr std::string_view kNoSuchDate = "there is no such date or time of day";
+constexpr std::string_view kNoLeapSecond = "no leap second was inserted there";
 
 [[noreturn]] void throw_bad_text(std::string_view what, std::string_view text,
                                  std::string_view reason) {
@@ -124,7 +124,7 @@ std::string_view trim(std::string_view text) {
 /// A decimal number without sign: digits / 10^scale.
 struct Decimal {
   UInt128 digits = 0;
-  int scale = 0;  // 0 to ns_digits
+  int scale = 0;  // 0 to kNsDigits
 };
 
 constexpr UInt128 power_of_ten(int exponent) {
@@ -134,14 +134,15 @@ constexpr UInt128 power_of_ten(int exponent) {
 }
 
 /// Decimals have at most so many digits before the point (no unit is smaller than 1 ns).
-constexpr int max_whole_digits = 20;
+constexpr int kMaxWholeDigits = 20;
+constexpr int kMaxExponent = 100;
 
 /// "12", "12.5", ".5", "12.", "1.2e3". `out_of_range` is the reason for numbers beyond all use.
 Parsed<Decimal> take_decimal(Scanner& in, std::string_view out_of_range) {
   std::string_view whole = in.take_digits();
   std::string_view fraction;
   if (in.take('.')) fraction = in.take_digits();
-  if (whole.empty() && fraction.empty()) return refuse(no_number);
+  if (whole.empty() && fraction.empty()) return refuse(kNoNumber);
 
   int exponent = 0;
   if (in.peek() == 'e' || in.peek() == 'E') {
@@ -149,20 +150,20 @@ Parsed<Decimal> take_decimal(Scanner& in, std::string_view out_of_range) {
     const bool is_negative = in.take('-');
     if (!is_negative) in.take('+');
     const std::string_view digits = in.take_digits();
-    if (digits.empty()) return refuse(no_number);
+    if (digits.empty()) return refuse(kNoNumber);
     const auto [stop, fault] =
         std::from_chars(digits.data(), digits.data() + digits.size(), exponent);
-    if (fault != std::errc() || exponent > 100) {
-      return refuse(is_negative ? too_many_digits : out_of_range);
+    if (fault != std::errc() || exponent > kMaxExponent) {
+      return refuse(is_negative ? kTooManyDigits : out_of_range);
     }
     if (is_negative) exponent = -exponent;
   }
 
-  if (fraction.size() > static_cast<std::size_t>(ns_digits + 100)) return refuse(too_many_digits);
+  if (fraction.size() > std::size_t{kNsDigits + kMaxExponent}) return refuse(kTooManyDigits);
   const int scale = static_cast<int>(fraction.size()) - exponent;
-  if (scale > ns_digits) return refuse(too_many_digits);
+  if (scale > kNsDigits) return refuse(kTooManyDigits);
   whole.remove_prefix(std::min(whole.find_first_not_of('0'), whole.size()));
-  if (whole.size() > static_cast<std::size_t>(max_whole_digits)) return refuse(out_of_range);
+  if (whole.size() > std::size_t{kMaxWholeDigits}) return refuse(out_of_range);
 
   Decimal decimal;
   int digit_count = 0;
@@ -170,7 +171,7 @@ Parsed<Decimal> take_decimal(Scanner& in, std::string_view out_of_range) {
     for (const char c : part) {
       decimal.digits = decimal.digits * 10 + static_cast<unsigned>(c - '0');
       if (decimal.digits != 0) ++digit_count;
-      if (digit_count > max_whole_digits + ns_digits) return refuse(out_of_range);
+      if (digit_count > kMaxWholeDigits + kNsDigits) return refuse(out_of_range);
     }
   }
   if (scale >= 0) {
@@ -178,7 +179,7 @@ Parsed<Decimal> take_decimal(Scanner& in, std::string_view out_of_range) {
     return decimal;
   }
   if (decimal.digits == 0) return decimal;
-  if (digit_count - scale > max_whole_digits) return refuse(out_of_range);
+  if (digit_count - scale > kMaxWholeDigits) return refuse(out_of_range);
   decimal.digits *= power_of_ten(-scale);
   return decimal;
 }
@@ -193,85 +194,62 @@ std::optional<Int128> to_ns(const Decimal& decimal, std::int64_t unit_ns) {
   return static_cast<Int128>(whole + part / divisor);
 }
 
-struct Unit {
-  std::string_view name;
+constexpr std::int64_t kMicrosecond = 1'000;
+constexpr std::int64_t kMillisecond = 1'000'000;
+constexpr std::int64_t kMinute = kSecondsAMinute * kNsASecond;
+constexpr std::int64_t kHour = kSecondsAnHour * kNsASecond;
+constexpr std::int64_t kDay = kSecondsADay * kNsASecond;
+constexpr std::int64_t kWeek = 7 * kDay;
+
+struct UnitSpellings {
   std::int64_t ns;
+  std::array<std::string_view, 5> names;  // the rest empty
 };
 
-constexpr std::int64_t us = 1'000;
-constexpr std::int64_t ms = 1'000'000;
-constexpr std::int64_t minute = seconds_a_minute * ns_a_second;
-constexpr std::int64_t hour = seconds_an_hour * ns_a_second;
-constexpr std::int64_t day = seconds_a_day * ns_a_second;
-constexpr std::int64_t week = 7 * day;
+constexpr UnitSpellings kUnits[] = {
+    {1, {"ns", "nsec", "nanosecond", "nanoseconds"}},
+    {kMicrosecond, {"us", "usec", "microsecond", "microseconds"}},
+    {kMicrosecond, {"\u00B5s", "\u03BCs"}},  // the micro sign, the Greek letter
+    {kMillisecond, {"ms", "msec", "millisecond", "milliseconds"}},
+    {kNsASecond, {"s", "sec", "secs", "second", "seconds"}},
+    {kMinute, {"m", "min", "mins", "minute", "minutes"}},
+    {kHour, {"h", "hr", "hrs", "hour", "hours"}},
+    {kDay, {"d", "day", "days"}},
+    {kWeek, {"w", "week", "weeks"}},
+};
 
-constexpr Unit units[] = {{"ns", 1},
-                          {"nsec", 1},
-                          {"nanosecond", 1},
-                          {"nanoseconds", 1},
-                          {"us", us},
-                          {"\u00B5s", us},
-                          {"\u03BCs", us},
-                          {"usec", us},
-                          {"microsecond", us},
-                          {"microseconds", us},
-                          {"ms", ms},
-                          {"msec", ms},
-                          {"millisecond", ms},
-                          {"milliseconds", ms},
-                          {"s", ns_a_second},
-                          {"sec", ns_a_second},
-                          {"secs", ns_a_second},
-                          {"second", ns_a_second},
-                          {"seconds", ns_a_second},
-                          {"m", minute},
-                          {"min", minute},
-                          {"mins", minute},
-                          {"minute", minute},
-                          {"minutes", minute},
-                          {"h", hour},
-                          {"hr", hour},
-                          {"hrs", hour},
-                          {"hour", hour},
-                          {"hours", hour},
-                          {"d", day},
-                          {"day", day},
-                          {"days", day},
-                          {"w", week},
-                          {"week", week},
-                          {"weeks", week}};
-
+/// `name` is not empty.
 std::optional<std::int64_t> find_unit(std::string_view name) {
-  const auto* const found = std::find_if(std::begin(units), std::end(units),
-                                         [name](const Unit& unit) { return unit.name == name; });
-  if (found == std::end(units)) return std::nullopt;
-  return found->ns;
+  for (const UnitSpellings& unit : kUnits) {
+    if (std::find(unit.names.begin(), unit.names.end(), name) != unit.names.end()) return unit.ns;
+  }
+  return std::nullopt;
 }
 
 /// "0.25" or "1h30m" without sign.
 Parsed<Int128> read_span(std::string_view text, bool unit_required) {
-  if (text.empty()) return refuse(no_number);
+  if (text.empty()) return refuse(kNoNumber);
   constexpr Int128 limit = power_of_ten(20);
   Scanner in(text);
   Int128 sum = 0;
   bool is_first = true;
   while (!in.at_end()) {
-    const auto decimal = take_decimal(in, duration_out_of_range);
+    const auto decimal = take_decimal(in, kDurationOutOfRange);
     if (!decimal) return refuse(decimal.error());
     in.skip_blanks();
-    std::int64_t unit_ns = ns_a_second;
+    std::int64_t unit_ns = kNsASecond;
     const std::string_view name = in.take_while(is_letter);
     if (!name.empty()) {
       const auto known = find_unit(name);
-      if (!known) return refuse(unknown_unit);
+      if (!known) return refuse(kUnknownUnit);
       unit_ns = *known;
     } else if (!is_first || !in.at_end() || unit_required) {
-      return refuse(number_without_unit);
+      return refuse(kNumberWithoutUnit);
     }
     const auto ns = to_ns(*decimal, unit_ns);
-    if (!ns) return refuse(too_fine);
+    if (!ns) return refuse(kTooFine);
     sum += *ns;
-    if (sum > limit) return refuse(duration_out_of_range);
+    if (sum > limit) return refuse(kDurationOutOfRange);
     in.skip_blanks();
     is_first = false;
   }
@@ -279,56 +257,56 @@ Parsed<Int128> read_span(std::string_view text, bool unit_required) {
 }
 
 Parsed<Duration> read_duration(std::string_view text) {
-  if (text.empty()) return refuse(empty_text);
+  if (text.empty()) return refuse(kEmptyText);
   Scanner in(text);
   const bool is_negative = in.take('-');
   if (!is_negative) in.take('+');
   const auto span = read_span(in.rest(), false);
   if (!span) return refuse(span.error());
   const auto ns = to_int64(is_negative ? -*span : *span);
-  if (!ns) return refuse(duration_out_of_range);
+  if (!ns) return refuse(kDurationOutOfRange);
   return Duration(*ns);
 }
 
 Parsed<GpsTime> to_time(Int128 ns) {
   const auto fits = to_int64(ns);
-  if (!fits) return refuse(time_out_of_range);
+  if (!fits) return refuse(kTimeOutOfRange);
   return GpsTime::from_ns(*fits);
 }
 
 Parsed<GpsTime> to_time(std::int64_t gps_second, std::int64_t ns) {
-  return to_time(Int128{gps_second} * ns_a_second + ns);
+  return to_time(Int128{gps_second} * kNsASecond + ns);
 }
 
 /// GPS seconds without sign.
 Parsed<GpsTime> read_gps_seconds(std::string_view text) {
   Scanner in(text);
-  const auto decimal = take_decimal(in, time_out_of_range);
-  if (!decimal) return refuse(decimal.error() == no_number ? not_a_time : decimal.error());
-  if (!in.at_end()) return refuse(read_duration(text) ? span_without_sign : not_a_time);
-  const auto ns = to_ns(*decimal, ns_a_second);
-  if (!ns) return refuse(too_fine);
+  const auto decimal = take_decimal(in, kTimeOutOfRange);
+  if (!decimal) return refuse(decimal.error() == kNoNumber ? kNotATime : decimal.error());
+  if (!in.at_end()) return refuse(read_duration(text) ? kSpanWithoutSign : kNotATime);
+  const auto ns = to_ns(*decimal, kNsASecond);
+  if (!ns) return refuse(kTooFine);
   return to_time(*ns);
 }
 
 /// Beyond every time that fits, on both sides.
-constexpr std::int64_t far_unix_second = 20'000'000'000;
+constexpr std::int64_t kFarUnixSecond = 20'000'000'000;
 
 /// What follows the '@'.
 Parsed<GpsTime> read_unix_seconds(std::string_view text) {
   Scanner in(text);
   const bool is_negative = in.take('-');
-  const auto decimal = take_decimal(in, time_out_of_range);
+  const auto decimal = take_decimal(in, kTimeOutOfRange);
   if (!decimal) return refuse(decimal.error());
   if (!in.at_end()) return refuse("'@' takes a plain decimal number of UNIX seconds");
-  const auto magnitude = to_ns(*decimal, ns_a_second);
-  if (!magnitude) return refuse(too_fine);
+  const auto magnitude = to_ns(*decimal, kNsASecond);
+  if (!magnitude) return refuse(kTooFine);
   const Int128 ns = is_negative ? -*magnitude : *magnitude;
-  Int128 second = ns / ns_a_second;
-  if (ns % ns_a_second < 0) --second;
-  if (second < -far_unix_second || second > far_unix_second) return refuse(time_out_of_range);
+  Int128 second = ns / kNsASecond;
+  if (ns % kNsASecond < 0) --second;
+  if (second < -kFarUnixSecond || second > kFarUnixSecond) return refuse(kTimeOutOfRange);
   return to_time(LeapSeconds::current().gps_second(static_cast<std::int64_t>(second)),
-                 static_cast<std::int64_t>(ns - second * ns_a_second));
+                 static_cast<std::int64_t>(ns - second * kNsASecond));
 }
 
 struct TimeOfDay {
@@ -340,10 +318,10 @@ struct TimeOfDay {
 /// Digits after a decimal point as nanoseconds.
 Parsed<std::int64_t> take_fraction(Scanner& in) {
   const std::string_view digits = in.take_digits();
-  if (digits.empty()) return refuse(not_a_date);
-  if (digits.size() > static_cast<std::size_t>(ns_digits)) return refuse(too_many_digits);
+  if (digits.empty()) return refuse(kNotADate);
+  if (digits.size() > std::size_t{kNsDigits}) return refuse(kTooManyDigits);
   std::int64_t ns = 0;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(ns_digits); ++i) {
+  for (std::size_t i = 0; i < std::size_t{kNsDigits}; ++i) {
     ns = ns * 10 + (i < digits.size() ? digits[i] - '0' : 0);
   }
   return ns;
@@ -352,14 +330,14 @@ Parsed<std::int64_t> take_fraction(Scanner& in) {
 /// "09:50", "09:50:45" or "09:50:45.391"
 Parsed<TimeOfDay> take_time_of_day(Scanner& in) {
   const auto hours = in.take_number(2);
-  if (!hours || !in.take(':')) return refuse(not_a_date);
+  if (!hours || !in.take(':')) return refuse(kNotADate);
   const auto minutes = in.take_number(2);
-  if (!minutes) return refuse(not_a_date);
+  if (!minutes) return refuse(kNotADate);
   int seconds = 0;
   TimeOfDay time;
   if (in.take(':')) {
     const auto number = in.take_number(2);
-    if (!number) return refuse(not_a_date);
+    if (!number) return refuse(kNotADate);
     seconds = *number;
     if (in.take('.')) {
       const auto fraction = take_fraction(in);
@@ -367,8 +345,8 @@ Parsed<TimeOfDay> take_time_of_day(Scanner& in) {
       time.ns = *fraction;
     }
   }
-  if (*hours > 23 || *minutes > 59 || seconds > 60) return refuse(no_such_date);
-  time.second = *hours * seconds_an_hour + *minutes * seconds_a_minute + seconds;
+  if (*hours > 23 || *minutes > 59 || seconds > 60) return refuse(kNoSuchDate);
+  time.second = *hours * kSecondsAnHour + *minutes * kSecondsAMinute + seconds;
   time.is_leap_second = seconds == 60;
   return time;
 }
@@ -393,7 +371,7 @@ Parsed<std::int64_t> take_zone(Scanner& in) {
   const bool has_colon = in.take(':');
   const auto minutes = in.take_number(2);
   if ((has_colon && !minutes) || *hours > 23 || minutes.value_or(0) > 59) return refuse(bad_zone);
-  const std::int64_t offset = *hours * seconds_an_hour + minutes.value_or(0) * seconds_a_minute;
+  const std::int64_t offset = *hours * kSecondsAnHour + minutes.value_or(0) * kSecondsAMinute;
   return is_west ? -offset : offset;
 }
 
@@ -405,36 +383,36 @@ bool looks_like_date(std::string_view text) {
 Parsed<GpsTime> read_date(std::string_view text) {
   Scanner in(text);
   const auto year = in.take_number(4);
-  if (!year || !in.take('-')) return refuse(not_a_date);
+  if (!year || !in.take('-')) return refuse(kNotADate);
   const auto month = in.take_number(2);
-  if (!month || !in.take('-')) return refuse(not_a_date);
+  if (!month || !in.take('-')) return refuse(kNotADate);
   const auto day_of_month = in.take_number(2);
-  if (!day_of_month) return refuse(not_a_date);
+  if (!day_of_month) return refuse(kNotADate);
   const std::chrono::year_month_day date(std::chrono::year(*year),
                                          std::chrono::month(static_cast<unsigned>(*month)),
                                          std::chrono::day(static_cast<unsigned>(*day_of_month)));
-  if (!date.ok()) return refuse(no_such_date);
+  if (!date.ok()) return refuse(kNoSuchDate);
 
   TimeOfDay time;
   std::int64_t zone = 0;
   if (!in.at_end()) {
-    if (!in.take('T') && !in.take('t') && !in.take(' ') && !in.take('_')) return refuse(not_a_date);
+    if (!in.take('T') && !in.take('t') && !in.take(' ') && !in.take('_')) return refuse(kNotADate);
     const auto time_read = take_time_of_day(in);
     if (!time_read) return refuse(time_read.error());
     const auto zone_read = take_zone(in);
     if (!zone_read) return refuse(zone_read.error());
-    if (!in.at_end()) return refuse(not_a_date);
+    if (!in.at_end()) return refuse(kNotADate);
     time = *time_read;
     zone = *zone_read;
   }
 
   const std::int64_t midnight =
-      std::int64_t{std::chrono::sys_days(date).time_since_epoch().count()} * seconds_a_day;
+      std::int64_t{std::chrono::sys_days(date).time_since_epoch().count()} * kSecondsADay;
   const std::int64_t unix_second = midnight + time.second - zone;
   const LeapSeconds& leap_seconds = LeapSeconds::current();
   if (!time.is_leap_second) return to_time(leap_seconds.gps_second(unix_second), time.ns);
   const std::int64_t gps_second = leap_seconds.gps_second(unix_second - 1) + 1;
-  if (!leap_seconds.is_leap_second(gps_second)) return refuse(no_leap_second);
+  if (!leap_seconds.is_leap_second(gps_second)) return refuse(kNoLeapSecond);
   return to_time(gps_second, time.ns);
 }
 
@@ -443,8 +421,8 @@ Parsed<GpsTime> read_signed(std::string_view text, GpsTime now) {
   const bool is_past = text.front() == '-';
   const auto span = read_span(text.substr(1), true);
   if (!span) {
-    const bool is_bare = span.error() == number_without_unit;
-    return refuse(is_bare ? sign_without_unit : span.error());
+    const bool is_bare = span.error() == kNumberWithoutUnit;
+    return refuse(is_bare ? kSignWithoutUnit : span.error());
   }
   return to_time(Int128{now.ns()} + (is_past ? -*span : *span));
 }
@@ -464,13 +442,13 @@ Parsed<GpsTime> midnight_of(GpsTime now, int days_later) {
   const std::int64_t now_second =
       std::chrono::floor<std::chrono::seconds>(now.since_epoch()).count();
   std::int64_t second = leap_seconds.unix_second(now_second);
-  const std::int64_t since_midnight = ((second % seconds_a_day) + seconds_a_day) % seconds_a_day;
-  second += days_later * seconds_a_day - since_midnight;
+  const std::int64_t since_midnight = ((second % kSecondsADay) + kSecondsADay) % kSecondsADay;
+  second += days_later * kSecondsADay - since_midnight;
   return to_time(leap_seconds.gps_second(second), 0);
 }
 
 Parsed<GpsTime> read_time(std::string_view text, GpsTime now) {
-  if (text.empty()) return refuse(empty_text);
+  if (text.empty()) return refuse(kEmptyText);
   if (equal_ignoring_case(text, "now")) return now;
   if (equal_ignoring_case(text, "today")) return midnight_of(now, 0);
   if (equal_ignoring_case(text, "yesterday")) return midnight_of(now, -1);
@@ -502,10 +480,10 @@ std::optional<std::int64_t> exact_ns(double seconds) {
   for (const char c : in.take_digits()) ns = ns * 10 + (c - '0');
   in.take('.');
   const std::string_view fraction = in.take_digits();
-  for (std::size_t i = 0; i < static_cast<std::size_t>(ns_digits); ++i) {
+  for (std::size_t i = 0; i < std::size_t{kNsDigits}; ++i) {
     ns = ns * 10 + (i < fraction.size() ? fraction[i] - '0' : 0);
   }
-  if (fraction.size() > static_cast<std::size_t>(ns_digits) && fraction[ns_digits] >= '5') ++ns;
+  if (fraction.size() > std::size_t{kNsDigits} && fraction[kNsDigits] >= '5') ++ns;
   return to_int64(is_negative ? -ns : ns);
 }
 
@@ -530,10 +508,10 @@ void append_fraction(std::string& out, std::uint64_t fraction, int digits) {
 }
 
 std::string format_gps(GpsTime t) {
-  constexpr auto second = static_cast<std::uint64_t>(ns_a_second);
+  constexpr auto second = static_cast<std::uint64_t>(kNsASecond);
   const std::uint64_t ns = magnitude(t.ns());
   std::string out = fmt::format("{}{}", t.ns() < 0 ? "-" : "", ns / second);
-  append_fraction(out, ns % second, ns_digits);
+  append_fraction(out, ns % second, kNsDigits);
   return out;
 }
 
@@ -551,11 +529,16 @@ std::string format_iso(GpsTime t) {
                   static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
                   time.hours().count(), time.minutes().count(), time.seconds().count() + extra);
   // Not t - whole: the floor of min() lies below what fits.
-  const std::int64_t rest = t.ns() % ns_a_second;
-  append_fraction(out, static_cast<std::uint64_t>(rest < 0 ? rest + ns_a_second : rest), ns_digits);
+  const std::int64_t rest = t.ns() % kNsASecond;
+  append_fraction(out, static_cast<std::uint64_t>(rest < 0 ? rest + kNsASecond : rest), kNsDigits);
   out += 'Z';
   return out;
 }
+
+struct Unit {
+  std::string_view name;
+  std::int64_t ns;
+};
 
 /// "62.5 ms": below a minute, with at most three decimals. Nothing when rounding makes it one of
 /// the next unit.
@@ -573,7 +556,7 @@ std::optional<std::string> format_small(std::uint64_t ns, const Unit& unit, std:
 /// "2 h 3 m": the two greatest units, to nearest.
 std::string format_large(std::uint64_t ns) {
   constexpr std::array<Unit, 4> large = {
-      Unit{"d", day}, {"h", hour}, {"m", minute}, {"s", ns_a_second}};
+      Unit{"d", kDay}, {"h", kHour}, {"m", kMinute}, {"s", kNsASecond}};
   const auto size_of_unit = [&](std::size_t i) { return static_cast<std::uint64_t>(large[i].ns); };
   std::size_t first = 0;
   while (first + 2 < large.size() && ns < size_of_unit(first)) ++first;
@@ -594,10 +577,12 @@ std::string format_magnitude(std::uint64_t ns) {
     Unit unit;
     std::uint64_t limit;  // in units, where the next one takes over
   };
-  constexpr std::array<Range, 4> ranges = {
-      Range{{"ns", 1}, 1'000}, {{"us", us}, 1'000}, {{"ms", ms}, 1'000}, {{"s", ns_a_second}, 60}};
+  constexpr std::array<Range, 4> ranges = {Range{{"ns", 1}, 1'000},
+                                           {{"us", kMicrosecond}, 1'000},
+                                           {{"ms", kMillisecond}, 1'000},
+                                           {{"s", kNsASecond}, 60}};
   if (ns == 0) return "0 s";
-  if (ns < static_cast<std::uint64_t>(minute)) {
+  if (ns < static_cast<std::uint64_t>(kMinute)) {
     for (const Range& range : ranges) {
       if (auto text = format_small(ns, range.unit, range.limit)) return *std::move(text);
     }
@@ -630,8 +615,8 @@ std::string format_time(GpsTime t, TimeFormat format) {
 }
 
 std::string format_seconds(GpsTime t, int digits) {
-  digits = std::clamp(digits, 0, ns_digits);
-  const auto grain = static_cast<std::uint64_t>(power_of_ten(ns_digits - digits));
+  digits = std::clamp(digits, 0, kNsDigits);
+  const auto grain = static_cast<std::uint64_t>(power_of_ten(kNsDigits - digits));
   const auto grains_a_second = static_cast<std::uint64_t>(power_of_ten(digits));
   const std::uint64_t ns = magnitude(t.ns());
   const std::uint64_t grains = ns / grain + (ns % grain >= (grain + 1) / 2 ? 1 : 0);

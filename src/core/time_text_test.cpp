@@ -12,17 +12,17 @@ namespace {
 using namespace std::chrono_literals;
 
 /// 2024-05-17T16:53:02Z
-constexpr GpsTime now = GpsTime::from_ns(1'400'000'000'000'000'000);
+constexpr GpsTime kNow = GpsTime::from_ns(1'400'000'000'000'000'000);
 
 GpsTime gps(std::int64_t seconds, Duration more = {}) {
   return GpsTime::from_seconds(seconds) + more;
 }
-GpsTime parse(std::string_view text) { return parse_time(text, now); }
+GpsTime parse(std::string_view text) { return parse_time(text, kNow); }
 
 /// The message of the refusal; "" when the text was accepted.
 std::string why_no_time(std::string_view text) {
   try {
-    parse_time(text, now);
+    parse_time(text, kNow);
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Errc::invalid_argument);
     return error.what();
@@ -192,8 +192,8 @@ TEST(ParseTime, UnixSecondsFollowAnAt) {
 }
 
 TEST(ParseTime, WordsAreRelativeToTheGivenNow) {
-  EXPECT_EQ(parse("now"), now);
-  EXPECT_EQ(parse("NOW"), now);
+  EXPECT_EQ(parse("now"), kNow);
+  EXPECT_EQ(parse("NOW"), kNow);
   EXPECT_EQ(parse("today"), parse("2024-05-17"));
   EXPECT_EQ(parse("yesterday"), parse("2024-05-16"));
   EXPECT_EQ(parse("Tomorrow"), parse("2024-05-18"));
@@ -208,13 +208,13 @@ TEST(ParseTime, DaysAreUtcDaysAlsoAroundLeapSecondsAndBefore1970) {
 }
 
 TEST(ParseTime, SpansAreRelativeToTheGivenNow) {
-  EXPECT_EQ(parse("-10m"), now - 10min);
-  EXPECT_EQ(parse("+2h"), now + 2h);
-  EXPECT_EQ(parse("-60s"), now - 60s);
-  EXPECT_EQ(parse("-1h30m"), now - 90min);
-  EXPECT_EQ(parse("2 minutes ago"), now - 2min);
-  EXPECT_EQ(parse("10 minutes ago"), now - 10min);
-  EXPECT_EQ(parse("1 hour 30 minutes Ago"), now - 90min);
+  EXPECT_EQ(parse("-10m"), kNow - 10min);
+  EXPECT_EQ(parse("+2h"), kNow + 2h);
+  EXPECT_EQ(parse("-60s"), kNow - 60s);
+  EXPECT_EQ(parse("-1h30m"), kNow - 90min);
+  EXPECT_EQ(parse("2 minutes ago"), kNow - 2min);
+  EXPECT_EQ(parse("10 minutes ago"), kNow - 10min);
+  EXPECT_EQ(parse("1 hour 30 minutes Ago"), kNow - 90min);
   EXPECT_TRUE(contains(why_no_time("-300 weeks -1w"), "bad time"));
   EXPECT_TRUE(contains(why_no_time("+15000w"), "out of range"));
   EXPECT_TRUE(contains(why_no_time("99999999999w ago"), "out of range"));
@@ -289,7 +289,7 @@ TEST(FormatTime, TextIsReadBackToTheSameInstant) {
                            GpsTime::max(),
                            gps(1'167'264'017, 500ms),
                            gps(1'167'264'018),
-                           now,
+                           kNow,
                            gps(1'600'000'000, 7'812'500ns)};
   for (const GpsTime t : times) {
     EXPECT_EQ(parse(format_time(t)), t);

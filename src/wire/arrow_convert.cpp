@@ -358,8 +358,8 @@ std::shared_ptr<arrow::Schema> column_schema(const ChannelSet& channels) {
 
 std::shared_ptr<arrow::Schema> row_schema(DataType type) {
   return visit_type(type, []<typename T>(T) {
-    static const std::shared_ptr<arrow::Schema> schema = make_row_schema(data_type_of<T>());
-    return schema;
+    static const std::shared_ptr<arrow::Schema> kSchema = make_row_schema(data_type_of<T>());
+    return kSchema;
   });
 }
 

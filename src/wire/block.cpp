@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "core/immortal.hpp"
 #include "wire/bitmap.hpp"
 #include "wire/block_data.hpp"
 #include "wire/column_part.hpp"
@@ -189,10 +190,10 @@ void join_channels(BlockData& joined, std::span<const SeriesBlock> blocks) {
 }
 
 const std::shared_ptr<const BlockData>& empty_data() {
-  static const std::shared_ptr<const BlockData> kEmpty =
+  static const Immortal<std::shared_ptr<const BlockData>> kEmpty(
       BlockData::of(make_block(std::make_shared<const BlockLayout>(std::vector<ChannelSet>{}),
-                               GpsTime(), Duration::zero(), {}));
-  return kEmpty;
+                               GpsTime(), Duration::zero(), {})));
+  return *kEmpty;
 }
 
 }  // namespace

@@ -48,8 +48,8 @@ std::shared_ptr<arrow::Buffer> make_schema_message(DataType type) {
 // The schema message depends on nothing but the type.
 std::string_view schema_message(DataType type) {
   return visit_type(type, []<typename T>(T) {
-    static const std::shared_ptr<arrow::Buffer> message = make_schema_message(data_type_of<T>());
-    return view(*message);
+    static const std::shared_ptr<arrow::Buffer> kMessage = make_schema_message(data_type_of<T>());
+    return view(*kMessage);
   });
 }
 

@@ -5,11 +5,11 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
-#include <sstream>
 #include <utility>
 
 #include "arrakis/error.hpp"
 #include "arrakis/version.hpp"
+#include "common/help_formatter.hpp"
 
 namespace arrakis::cli {
 namespace {
@@ -46,42 +46,6 @@ Example:
   arrakis stream --kafka-url localhost:9092 --metadata channels.jsonl \
     'H1:CAL-*' --duration 10s
 )";
-
-/// Help with descriptions wrapped to the width of an ordinary terminal.
-class HelpFormatter final : public CLI::Formatter {
- public:
-  HelpFormatter() { column_width(kColumn); }
-  std::string make_option_desc(const CLI::Option* option) const override {
-    return wrapped(CLI::Formatter::make_option_desc(option));
-  }
-  std::string make_option_opts(const CLI::Option* option) const override {
-    const std::string& type = option->get_type_name();
-    return type.empty() ? "" : " " + type;
-  }
-
- private:
-  static constexpr std::size_t kColumn = 28;
-  static constexpr std::size_t kWidth = 80 - kColumn;
-
-  static std::string wrapped(const std::string& text) {
-    std::istringstream words(text);
-    std::string result;
-    std::string word;
-    std::size_t used = 0;
-    while (words >> word) {
-      if (used > 0 && used + 1 + word.size() > kWidth) {
-        result += '\n';
-        used = 0;
-      } else if (used > 0) {
-        result += ' ';
-        ++used;
-      }
-      result += word;
-      used += word.size();
-    }
-    return result;
-  }
-};
 
 /// The options as written. Checked and converted once all are known.
 struct RawOptions {
@@ -257,7 +221,7 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments,
   RawOptions raw;
   CLI::App app("Timeseries of many channels, as they are published.", "arrakis");
   app.set_version_flag("--version", std::string(version()), "Print the version");
-  app.formatter(std::make_shared<HelpFormatter>());
+  app.formatter(std::make_shared<console::HelpFormatter>());
   app.footer(kFooter);
   app.require_subcommand(0, 1);
   add_log_options(app, raw);

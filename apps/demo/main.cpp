@@ -15,6 +15,7 @@
 #include "arrakis/error.hpp"
 #include "arrakis/kafka.hpp"
 #include "arrakis/stream.hpp"
+#include "common/help_formatter.hpp"
 #include "common/output.hpp"
 #include "common/program.hpp"
 #include "common/program_log.hpp"
@@ -46,6 +47,7 @@ std::optional<int> parse(int argc, char** argv, Options& options) {
       "some "
       "of its channels are streamed out again onto one time grid and shown live.",
       "arrakis-demo");
+  app.formatter(std::make_shared<console::HelpFormatter>());
   std::string seconds;
   CLI::Option* const length =
       app.add_option("--seconds", seconds, "Stop after so much data (default: at Ctrl-C)")

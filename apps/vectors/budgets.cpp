@@ -48,6 +48,7 @@ std::vector<Partition> partitions_of(const std::vector<Channel>& channels) {
 
 Json mux_json(const std::vector<Partition>& partitions) {
   std::vector<MuxStream> streams;
+  streams.reserve(partitions.size());
   for (const Partition& partition : partitions) {
     streams.push_back(mux_stream(partition.id, ChannelSet(partition.channels)));
   }

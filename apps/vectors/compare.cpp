@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
@@ -12,6 +14,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::size_t kShownCharacters = 160;
+constexpr double kExactIntegers = 9007199254740992;  // 2^53: beyond it a double may be a neighbour
 
 bool is_negative(const Json& integer) {
   return !integer.is_number_unsigned() && integer.get<std::int64_t>() < 0;
@@ -22,7 +25,9 @@ bool same_number(const Json& a, const Json& b) {
     return std::bit_cast<std::uint64_t>(a.get<double>()) ==
            std::bit_cast<std::uint64_t>(b.get<double>());
   }
-  if (a.is_number_float() || b.is_number_float()) return a.get<double>() == b.get<double>();
+  if (a.is_number_float() || b.is_number_float()) {
+    return a.get<double>() == b.get<double>() && std::abs(a.get<double>()) <= kExactIntegers;
+  }
   return is_negative(a) == is_negative(b) && a.get<std::uint64_t>() == b.get<std::uint64_t>();
 }
 
@@ -40,7 +45,7 @@ std::string difference_of_objects(const std::string& path, const Json& expected,
     if (found == actual.end()) {
       return fmt::format("{}/{}: expected {}, got nothing", path, key, shown(value));
     }
-    std::string inside = find_difference(path + "/" + key, value, *found);
+    std::string inside = find_difference(fmt::format("{}/{}", path, key), value, *found);
     if (!inside.empty()) return inside;
   }
   for (const auto& [key, value] : actual.items()) {

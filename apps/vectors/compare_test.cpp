@@ -35,6 +35,11 @@ TEST(Difference, RealsAreComparedByTheirBits) {
   EXPECT_EQ(difference(0.1, 0.1), "");
 }
 
+TEST(Difference, RealEqualsAnIntegerOnlyWhereBothAreExact) {
+  EXPECT_EQ(difference(31, 31.0), "");
+  EXPECT_NE(difference(std::numeric_limits<std::int64_t>::min(), -9223372036854775808.0), "");
+}
+
 TEST(Difference, MissingAndExtraKeysAndElementsAreSeen) {
   EXPECT_NE(difference(Json{{"a", 1}}, Json::object()), "");
   EXPECT_NE(difference(Json::object(), Json{{"a", 1}}), "");

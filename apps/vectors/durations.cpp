@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -35,15 +36,23 @@ Json gap_json(std::uint64_t samples, std::int64_t resulting_ns) {
   return {{"samples", samples}, {"resulting_duration_ns", resulting_ns}};
 }
 
-/// The number of samples that makes up the duration, where there is one: the vector's or one more.
-Json right_gap(const Json& item) {
-  const double rate = item.at("rate").get<double>();
-  const std::int64_t wanted = integer_at(item, "duration_ns");
-  const auto fewer = item.at("samples").get<std::uint64_t>();
-  const bool is_one_short = duration_by_definition(fewer, rate) != wanted &&
-                            duration_by_definition(fewer + 1, rate) == wanted;
-  const std::uint64_t samples = is_one_short ? fewer + 1 : fewer;
-  return gap_json(samples, duration_by_definition(samples, rate));
+/// The answer of an implementation that rounds the number of samples down.
+Json rounded_down_gap(double rate, std::int64_t wanted) {
+  const double samples = std::floor(std::trunc(rate * static_cast<double>(wanted)) / 1e9);
+  if (!(samples >= 0 && samples < kTooLong)) {
+    throw std::runtime_error("malformed: a duration out of range");
+  }
+  const auto count = static_cast<std::uint64_t>(samples);
+  return gap_json(count, duration_by_definition(count, rate));
+}
+
+/// The number of samples that makes up the duration, where there is one: it can be one more.
+Json right_gap(double rate, std::int64_t wanted) {
+  const Json fewer = rounded_down_gap(rate, wanted);
+  const std::uint64_t more = fewer.at("samples").get<std::uint64_t>() + 1;
+  const bool is_one_short =
+      fewer.at("resulting_duration_ns") != wanted && duration_by_definition(more, rate) == wanted;
+  return is_one_short ? gap_json(more, wanted) : fewer;
 }
 
 Finding replay_gap(const Json& item) {
@@ -51,26 +60,33 @@ Finding replay_gap(const Json& item) {
   const SeriesBlock block = full_gap(GpsTime(), duration_at(item, "duration_ns"), channels);
   const Series series = block.at(0);
   const Json actual = gap_json(series.size(), series.duration().count());
-  const Json stated =
-      gap_json(item.at("samples").get<std::uint64_t>(), integer_at(item, "resulting_duration_ns"));
-  const Json right = right_gap(item);
-  return {.difference = difference(stated, actual),
-          .vector_is_right = right == stated,
-          .error = difference(right, actual)};
+  const double rate = item.at("rate").get<double>();
+  const Json right = right_gap(rate, integer_at(item, "duration_ns"));
+  Json stated = item;
+  stated.erase("rate");
+  stated.erase("duration_ns");
+  return {
+      .difference = difference(stated, actual),
+      .vector_is_right = difference(stated, right).empty(),
+      .error = difference(right, actual),
+      .vector_error = difference(rounded_down_gap(rate, integer_at(item, "duration_ns")), stated)};
 }
 
-/// Whether all series have one duration.
-Json right_consistency(const Json& item) {
-  const Json& channels = item.at("channels");
-  const auto duration = [](const Json& channel) {
-    return duration_by_definition(channel.at("samples").get<std::uint64_t>(),
-                                  channel.at("rate").get<double>());
-  };
-  const std::int64_t first = duration(channels.at(0));
+std::int64_t duration_of_series(const Json& channel) {
+  return duration_by_definition(channel.at("samples").get<std::uint64_t>(),
+                                channel.at("rate").get<double>());
+}
+
+/// Whether all series have one duration; those at the start that have none at all may be passed
+/// over, which is wrong.
+Json consistency(const Json& channels, bool passes_over_empty) {
+  std::int64_t duration = duration_of_series(channels.at(0));
   for (const Json& channel : channels) {
-    if (duration(channel) != first) return {{"ok", false}};
+    const std::int64_t next = duration_of_series(channel);
+    if (passes_over_empty && duration == 0) duration = next;
+    if (next != duration) return {{"ok", false}};
   }
-  return {{"ok", true}, {"duration_ns", first}};
+  return {{"ok", true}, {"duration_ns", duration}};
 }
 
 Json build_block(const Json& channels) {
@@ -93,13 +109,15 @@ Json build_block(const Json& channels) {
 }
 
 Finding replay_consistency(const Json& item) {
+  const Json& channels = item.at("channels");
   Json stated = item;
   stated.erase("channels");
-  const Json actual = build_block(item.at("channels"));
-  const Json right = right_consistency(item);
+  const Json actual = build_block(channels);
+  const Json right = consistency(channels, /*passes_over_empty=*/false);
   return {.difference = difference(stated, actual),
-          .vector_is_right = right == stated,
-          .error = difference(right, actual)};
+          .vector_is_right = difference(stated, right).empty(),
+          .error = difference(right, actual),
+          .vector_error = difference(consistency(channels, /*passes_over_empty=*/true), stated)};
 }
 
 }  // namespace

@@ -45,6 +45,12 @@ TEST(Exceptions, ExceptedCaseThatIsNotRightFails) {
   EXPECT_NE(printed(report).find("a block is missing"), std::string::npos);
 }
 
+TEST(Exceptions, VectorThatIsWrongInAnotherWayFails) {
+  FileReport report("stream.json");
+  report.judge("bounded-source-short", "a", {.difference = "x", .vector_error = "damaged"});
+  EXPECT_EQ(report.failed(), 1U);
+}
+
 TEST(Exceptions, ConditionalOneHoldsOnlyWhereTheVectorIsWrong) {
   FileReport report("time.json");
   report.judge("time_as_ns", "a", {});

@@ -1,5 +1,8 @@
+#include <arrow/record_batch.h>
+#include <arrow/type.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -119,6 +122,12 @@ std::string topic_difference(const Message& message) {
   return difference(message.content.at("topic"), topic_of(message.channels[0]));
 }
 
+bool is_wanted(const Json& id, const ChannelSet& channels) {
+  return std::ranges::any_of(channels, [&](const Channel& channel) {
+    return channel.partition_index && integer_of(id) == *channel.partition_index;
+  });
+}
+
 /// What is right where the vector's reader gives up: of the rows of an id the last counts, and a
 /// channel without a row of the right length is a gap.
 struct RightBlock {
@@ -182,6 +191,38 @@ std::string error_of(const Message& message) {
   return found.empty() ? std::string() : "from_row_batch: " + found;
 }
 
+/// What the message itself holds must be as described.
+std::string content_difference(const Message& message) {
+  const Json& content = message.content;
+  if (!content.at("decode_error").is_null()) return {};
+  const IpcStream stream = read_ipc(message.bytes);
+  const Json schema = schema_json(*stream.schema);
+  Json fields = Json::array();
+  for (const Json& field : schema.at("fields")) {
+    fields.push_back({{"name", field.at("name")},
+                      {"type", field.at("type")},
+                      {"nullable", field.at("nullable")}});
+  }
+  Json batches = Json::array();
+  Json wanted_ids = Json::array();
+  for (const auto& batch : stream.batches) {
+    Json rows = Json::array();
+    Json ids = Json::array();
+    for (const Json& row : rows_json(*batch)) {
+      rows.push_back({{"time", row.at("time")}, {"id", row.at("id")}, {"values", row.at("data")}});
+      if (is_wanted(row.at("id"), message.channels)) ids.push_back(row.at("id"));
+    }
+    batches.push_back({{"num_rows", batch->num_rows()}, {"rows", std::move(rows)}});
+    wanted_ids.push_back(std::move(ids));
+  }
+  return difference({{"schema", content.at("schema")},
+                     {"batches", content.at("batches")},
+                     {"filtered_ids", content.at("filtered_ids")}},
+                    {{"schema", std::move(fields)},
+                     {"batches", std::move(batches)},
+                     {"filtered_ids", std::move(wanted_ids)}});
+}
+
 bool raises_somewhere(const Json& blocks) {
   for (const Json& block : blocks) {
     if (expects_failure(block)) return true;
@@ -197,11 +238,15 @@ Finding replay_message(const VectorFile& file) {
       finding.difference = fmt::format("{}: {}", by, found);
     }
   };
+  note("content", content_difference(message));
   note("topic", topic_difference(message));
   note("decoder", decoder_difference(message));
   note("from_row_batch", batch_difference(message));
   note("encoder", encoder_difference(message));
-  if (raises_somewhere(message.content.at("blocks"))) finding.error = error_of(message);
+  if (raises_somewhere(message.content.at("blocks"))) {
+    finding.error = error_of(message);
+    finding.vector_error = content_difference(message);
+  }
   return finding;
 }
 

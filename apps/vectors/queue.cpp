@@ -86,7 +86,8 @@ class Replay {
     } else {
       unknown_op(name);
     }
-    return Json(Json::value_t::discarded);
+    Json no_answer(Json::value_t::discarded);
+    return no_answer;
   }
 
   Json push(const Json& op) {

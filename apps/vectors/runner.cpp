@@ -156,6 +156,9 @@ void FileReport::judge(std::string_view family, const std::string& name, const F
     fail(label, fmt::format("no longer differs from the vector, but is excepted: {}", rule->rule));
   } else if (!finding.error.empty()) {
     fail(label, fmt::format("excepted ({}), but not right: {}", rule->rule, finding.error));
+  } else if (!finding.vector_error.empty()) {
+    fail(label, fmt::format("excepted ({}), but the vector is wrong in another way: {}", rule->rule,
+                            finding.vector_error));
   } else {
     ++excepted_;
   }

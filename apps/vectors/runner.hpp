@@ -23,15 +23,16 @@ struct VectorFile {
   Json content;
 };
 
-/// What replaying one case found.
+/// What replaying one case found. The last three matter only where an exception holds.
 struct Finding {
   /// How the outcome differs from the vector; empty: not at all.
   std::string difference = {};
-  /// Whether the vector states the right answer, as far as that can be told without this build's
-  /// own answer. Decides for the exceptions that hold only where it does not.
+  /// Whether the vector states the right answer, told without this build's own answer.
   bool vector_is_right = true;
-  /// How the outcome differs from the right answer, where that is known; empty: not at all.
+  /// How the outcome differs from the right answer; empty: not at all.
   std::string error = {};
+  /// How the vector differs from the wrong answer that the exception is about; empty: not at all.
+  std::string vector_error = {};
 };
 
 /// The results of one file.
@@ -40,7 +41,8 @@ class FileReport {
   explicit FileReport(std::string file) : file_(std::move(file)) {}
 
   /// Counts one case. Where an exception holds for it (exceptions.hpp), it must differ from the
-  /// vector and agree with the right answer; elsewhere it must equal the vector.
+  /// vector and agree with the right answer, and the vector must be wrong in the known way;
+  /// elsewhere the outcome must equal the vector.
   void judge(std::string_view family, const std::string& name, const Finding& finding);
   /// Calls `replay`, which returns a Finding, and judges that; what it throws is a failure.
   template <typename Replay>

@@ -255,6 +255,7 @@ Finding replay_trace(const Json& trace) {
     const Json right = right_stream_outcome(trace);
     finding.vector_is_right = difference(right, stated).empty();
     finding.error = difference(right, actual);
+    finding.vector_error = stream_vector_error(trace);
   }
   return finding;
 }

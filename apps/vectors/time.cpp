@@ -102,6 +102,15 @@ std::int64_t exact_nanoseconds(double value) {
   return text.starts_with('-') ? cut - 1 : cut + 1;
 }
 
+/// The answer of an implementation that takes the double apart in arithmetic of doubles.
+std::int64_t inexact_nanoseconds(double value) {
+  constexpr double kLargest = 9e9;
+  if (!(std::abs(value) < kLargest)) throw std::runtime_error("malformed: a time out of range");
+  const double fraction = value - std::floor(value);
+  return static_cast<std::int64_t>(value) * 1'000'000'000 +
+         static_cast<std::int64_t>(fraction * 1e9);
+}
+
 Finding replay_time_as_ns(const Json& item) {
   const Json& input = item.at(0);
   if (input.is_number_integer()) {
@@ -112,18 +121,28 @@ Finding replay_time_as_ns(const Json& item) {
   const std::int64_t right = exact_nanoseconds(input.get<double>());
   return {.difference = difference(stated, actual),
           .vector_is_right = stated == right,
-          .error = difference(right, actual)};
+          .error = difference(right, actual),
+          .vector_error = difference(inexact_nanoseconds(input.get<double>()), stated)};
 }
 
-/// UNIX milliseconds by the file's own leap table, rounded down.
-std::int64_t lookup_by_table(const Json& content, GpsTime time) {
-  const Json& leaps = content.at("leap_gps");
-  const auto passed = std::ranges::count_if(
-      leaps, [&](const Json& leap) { return GpsTime::from_seconds(integer_of(leap)) <= time; });
-  const Duration since_unix_epoch =
-      time.since_epoch() + seconds(integer_at(content, "gps_epoch_unix") - passed);
-  return (GpsTime::from_ns(since_unix_epoch.count()).floor_to(std::chrono::milliseconds(1))).ns() /
-         kNanosecondsPerMillisecond;
+/// How far UNIX seconds are ahead of GPS seconds at `time`, by the file's own leap table.
+std::int64_t unix_offset(const Json& content, GpsTime time) {
+  const auto passed = std::ranges::count_if(content.at("leap_gps"), [&](const Json& leap) {
+    return GpsTime::from_seconds(integer_of(leap)) <= time;
+  });
+  return seconds_of(content.at("gps_epoch_unix")) - passed;
+}
+
+/// UNIX milliseconds, rounded down.
+std::int64_t exact_lookup(const Json& content, GpsTime time) {
+  const GpsTime shifted = time + seconds(unix_offset(content, time));
+  return shifted.floor_to(std::chrono::milliseconds(1)).ns() / kNanosecondsPerMillisecond;
+}
+
+/// The answer of an implementation that computes with doubles of seconds.
+std::int64_t inexact_lookup(const Json& content, GpsTime time) {
+  const double unix_seconds = time.seconds() + static_cast<double>(unix_offset(content, time));
+  return static_cast<std::int64_t>(unix_seconds * 1000);
 }
 
 Finding replay_lookup(const Json& content, const Json& item) {
@@ -135,11 +154,12 @@ Finding replay_lookup(const Json& content, const Json& item) {
     return {{"start_lookup_unix_ms", start}, {"fast_forward_lookup_unix_ms", fast_forward}};
   };
   const Json actual = answers(kafka_timestamp_ms(whole_second), kafka_timestamp_ms(time));
-  const Json right =
-      answers(lookup_by_table(content, whole_second), lookup_by_table(content, time));
+  const std::int64_t right_start = exact_lookup(content, whole_second);
+  const Json right = answers(right_start, exact_lookup(content, time));
   return {.difference = difference(stated, actual),
-          .vector_is_right = right == stated,
-          .error = difference(right, actual)};
+          .vector_is_right = difference(stated, right).empty(),
+          .error = difference(right, actual),
+          .vector_error = difference(answers(right_start, inexact_lookup(content, time)), stated)};
 }
 
 void replay_lookups(const VectorFile& file, FileReport& report) {

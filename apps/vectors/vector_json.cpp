@@ -32,7 +32,7 @@ double real_of(const Json& sample) {
   if (sample == "NaN") return std::numeric_limits<double>::quiet_NaN();
   if (sample == "Infinity") return std::numeric_limits<double>::infinity();
   if (sample == "-Infinity") return -std::numeric_limits<double>::infinity();
-  malformed("a sample is a number, \"NaN\", \"Infinity\" or \"-Infinity\"", sample);
+  malformed(R"(a sample is a number, "NaN", "Infinity" or "-Infinity")", sample);
 }
 
 template <typename T>

@@ -5,8 +5,11 @@
 /// A block costs streams, not channels: it keeps the received messages and finds a channel's
 /// samples when they are asked for. Everything here is immutable and safe to read from any thread.
 
+#include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -113,11 +116,14 @@ class ARRAKIS_API SeriesBlock {
   /// Only the channels named, in that order; all of them when `names` is empty. Error(not_found)
   /// names an unknown one.
   [[nodiscard]] SeriesBlock filter(std::span<const std::string_view> names) const;
+  [[nodiscard]] SeriesBlock filter(std::initializer_list<std::string_view> names) const {
+    return filter(std::span(names.begin(), names.size()));
+  }
   /// Only what lies in [from, to): duration() is that of the overlap, and a channel keeps the
   /// samples whose times lie in it.
   [[nodiscard]] SeriesBlock clip(GpsTime from, GpsTime to) const;
-  /// This block and, all gaps, those of `channels` that it does not have.
-  [[nodiscard]] SeriesBlock with_gaps_for(const ChannelSet& channels) const;
+  /// This block and, all gaps, those of `wanted` that it does not have.
+  [[nodiscard]] SeriesBlock with_gaps_for(const ChannelSet& wanted) const;
 
  private:
   friend struct BlockData;
@@ -157,6 +163,13 @@ class ARRAKIS_API BlockBuilder {
   BlockBuilder& set(std::string_view channel, const std::vector<T>& samples,
                     std::span<const bool> gaps = {}) {
     return set(channel, std::span<const T>(samples), gaps);
+  }
+  template <typename T, std::same_as<bool> Flag>
+  BlockBuilder& set(std::string_view channel, const std::vector<T>& samples,
+                    const std::vector<Flag>& gaps) {
+    const auto flags = std::make_unique<bool[]>(gaps.size());
+    std::copy(gaps.begin(), gaps.end(), flags.get());
+    return set(channel, std::span<const T>(samples), std::span(flags.get(), gaps.size()));
   }
   BlockBuilder& set_bytes(std::string_view channel, DataType type,
                           std::span<const std::byte> samples, std::span<const bool> gaps = {});

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -218,6 +219,9 @@ class ARRAKIS_API ChannelSet {
   /// or a glob when it holds '*', '?' or '['. Throws Error(not_found) that quotes a selector
   /// without a match.
   [[nodiscard]] ChannelSet select(std::span<const std::string> selectors) const;
+  [[nodiscard]] ChannelSet select(std::initializer_list<std::string> selectors) const {
+    return select(std::span(selectors.begin(), selectors.size()));
+  }
 
   /// Whether both share one table; cheap, may be false for equal sets.
   [[nodiscard]] bool same_table(const ChannelSet& other) const { return table_ == other.table_; }

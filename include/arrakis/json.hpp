@@ -21,8 +21,9 @@ enum class NullFields {
 
 /// One object on one line, keys in the order of the fields, ", " and ": " between.
 ARRAKIS_API std::string to_json(const Channel& channel, NullFields nulls = NullFields::omitted);
-/// Reads one object; unknown keys are ignored. Throws Error(invalid_argument) that says what is
-/// missing or wrong, with the channel's name where it is known.
+/// Reads one object; unknown keys are ignored, an empty replay_id is none. Throws
+/// Error(invalid_argument) that says what is missing or wrong, with the channel's name where it is
+/// known.
 ARRAKIS_API Channel channel_from_json(std::string_view text);
 /// Reads channels, one object a line; blank lines are passed over. Throws as channel_from_json,
 /// with the line's number; `origin` names the file in the message.

@@ -185,7 +185,8 @@ class ARRAKIS_API KafkaPublisher {
   /// subset of the channels. Throws Error: not_found (a channel that this publisher doesn't have),
   /// invalid_argument (a channel described differently; a duration that is not the stride; a time
   /// off the grid, or not after the last confirmed block's), delivery_failed (names topics and
-  /// reasons), timeout (delivery goes on; the outcome is reported by the next call).
+  /// reasons), timeout (delivery goes on; when it fails after all, the next call throws
+  /// delivery_failed for it, once, and sends nothing of its own).
   void publish(const SeriesBlock& block);
   /// Sends the block and returns; `done` is called, in the order of the blocks, from inside a later
   /// call of this publisher. Waits while max_in_flight blocks are on their way.

@@ -182,8 +182,9 @@ TEST(ChannelName, NeedsAColon) {
 }
 
 TEST(Channel, PartsAreViewsOfItsOwnName) {
-  const Channel c = channel("H1:GDS-CALIB_STRAIN");
-  const Channel copy = c;
+  std::vector<Channel> channels = {channel("H1:GDS-CALIB_STRAIN")};
+  channels.push_back(channels.front());
+  const Channel& copy = channels.back();
   EXPECT_EQ(copy.name_parts().domain.data(), copy.name().data());
   EXPECT_EQ(copy.name_parts().rest, "CALIB_STRAIN");
 }
@@ -280,8 +281,9 @@ TEST(ChannelSet, RefusesANameThatComesTwice) {
 
 TEST(ChannelSet, CopiesShareOneTable) {
   const ChannelSet set({channel("X1:A")});
-  const ChannelSet copy = set;
-  EXPECT_TRUE(copy.same_table(set));
+  const std::vector<ChannelSet> copies = {set, set};
+  EXPECT_TRUE(copies[0].same_table(set));
+  EXPECT_TRUE(copies[0].same_table(copies[1]));
   EXPECT_FALSE(ChannelSet({channel("X1:A")}).same_table(set));
 }
 
@@ -289,10 +291,12 @@ TEST(ChannelSet, AnEmptyOrMovedFromSetIsUsable) {
   ChannelSet set({channel("X1:A")});
   const ChannelSet taken = std::move(set);
   EXPECT_EQ(taken.size(), 1U);
-  for (const ChannelSet& empty : {ChannelSet(), set}) {  // NOLINT(bugprone-use-after-move)
-    EXPECT_TRUE(empty.empty());
-    EXPECT_EQ(empty.find("X1:A"), std::nullopt);
-    EXPECT_EQ(empty.begin(), empty.end());
+  const ChannelSet none;
+  const ChannelSet& moved_from = set;  // NOLINT(bugprone-use-after-move)
+  for (const ChannelSet* empty : {&none, &moved_from}) {
+    EXPECT_TRUE(empty->empty());
+    EXPECT_EQ(empty->find("X1:A"), std::nullopt);
+    EXPECT_EQ(empty->begin(), empty->end());
   }
 }
 

@@ -95,8 +95,10 @@ TEST_F(Logging, OneCallAtATimeAndNoneAfterTheSinkWasTaken) {
     inside.fetch_sub(1);
   });
   std::atomic<bool> stop = false;
+  constexpr int count = 3;
   std::vector<std::thread> threads;
-  for (int i = 0; i < 3; ++i) {
+  threads.reserve(count);
+  for (int i = 0; i < count; ++i) {
     threads.emplace_back([&stop] {
       while (!stop) log::info("mux", "x");
     });

@@ -5,15 +5,14 @@
 namespace arrakis::inline v1 {
 namespace {
 
-using std::string_view_literals::operator""sv;
-
 TEST(Quoted, PlainTextIsOnlyQuoted) {
   EXPECT_EQ(quoted("H1:A-B"), "'H1:A-B'");
   EXPECT_EQ(quoted(""), "''");
 }
 
 TEST(Quoted, ControlCharactersCanNotBreakTheLine) {
-  EXPECT_EQ(quoted("a\n\t\r\x1b[31m\x7f\0z"sv), "'a\\n\\t\\r\\x1b[31m\\x7f\\x00z'");
+  EXPECT_EQ(quoted(std::string_view("a\n\t\r\x1b[31m\x7f\0z", 12)),
+            "'a\\n\\t\\r\\x1b[31m\\x7f\\x00z'");
 }
 
 TEST(Quoted, QuotesAndBackslashesAreEscaped) { EXPECT_EQ(quoted("it's \\"), "'it\\'s \\\\'"); }

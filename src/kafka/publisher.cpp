@@ -117,6 +117,7 @@ class KafkaPublisher::Impl {
   const ChannelSet channels_;
   const PublisherOptions options_;
   Duration stride_{};
+  RowEncoder encoder_;
   std::size_t max_message_bytes_ = kMaxMessageBytes;
   std::deque<std::unique_ptr<InFlight>> flights_;
   std::optional<GpsTime> last_sent_;
@@ -243,7 +244,7 @@ void KafkaPublisher::Impl::produce(const EncodedMessage& message, InFlight& flig
 InFlight& KafkaPublisher::Impl::send(const SeriesBlock& block, Completion done,
                                      const Deadline& deadline) {
   check(block);
-  const std::vector<EncodedMessage> messages = encode_messages(block);
+  const std::vector<EncodedMessage> messages = encoder_.encode(block);
   check_sizes(block, messages);
   flights_.push_back(std::make_unique<InFlight>());
   InFlight& flight = *flights_.back();

@@ -416,44 +416,44 @@ BlockBuilder::~BlockBuilder() = default;
 BlockBuilder::BlockBuilder(BlockBuilder&&) noexcept = default;
 BlockBuilder& BlockBuilder::operator=(BlockBuilder&&) noexcept = default;
 
-BlockBuilder& BlockBuilder::set_bytes(std::string_view name, DataType type,
-                                      std::span<const std::byte> bytes,
+BlockBuilder& BlockBuilder::set_bytes(std::string_view channel, DataType type,
+                                      std::span<const std::byte> samples,
                                       std::span<const bool> gaps) {
-  const std::optional<std::size_t> index = impl_->channels.find(name);
+  const std::optional<std::size_t> index = impl_->channels.find(channel);
   if (!index) {
-    refuse(Errc::not_found, fmt::format("channel '{}' is not among the {} of this block", name,
+    refuse(Errc::not_found, fmt::format("channel '{}' is not among the {} of this block", channel,
                                         impl_->channels.size()));
   }
-  const Channel& channel = impl_->channels[*index];
-  if (type != channel.data_type()) {
-    refuse(Errc::invalid_argument, fmt::format("'{}' holds {} samples, not {}", name,
-                                               to_string(channel.data_type()), to_string(type)));
+  const DataType declared = impl_->channels[*index].data_type();
+  if (type != declared) {
+    refuse(Errc::invalid_argument, fmt::format("'{}' holds {} samples, not {}", channel,
+                                               to_string(declared), to_string(type)));
   }
-  if (bytes.size() % size_of(type) != 0) {
+  if (samples.size() % size_of(type) != 0) {
     refuse(Errc::invalid_argument, fmt::format("'{}': {} bytes are no whole number of {} samples",
-                                               name, bytes.size(), to_string(type)));
+                                               channel, samples.size(), to_string(type)));
   }
-  Samples samples;
-  samples.present = true;
-  samples.size = bytes.size() / size_of(type);
-  if (!gaps.empty() && gaps.size() != samples.size) {
+  Samples view;
+  view.present = true;
+  view.size = samples.size() / size_of(type);
+  if (!gaps.empty() && gaps.size() != view.size) {
     refuse(Errc::invalid_argument,
-           fmt::format("'{}': {} gap flags for {} samples", name, gaps.size(), samples.size));
+           fmt::format("'{}': {} gap flags for {} samples", channel, gaps.size(), view.size));
   }
   Impl::Storage storage;
   storage.values =
-      std::make_unique_for_overwrite<std::uint64_t[]>(bytes.size() / sizeof(std::uint64_t) + 1);
-  if (!bytes.empty()) std::memcpy(storage.values.get(), bytes.data(), bytes.size());
-  samples.values = reinterpret_cast<const std::byte*>(storage.values.get());
-  samples.gap_count = static_cast<std::size_t>(std::count(gaps.begin(), gaps.end(), true));
-  if (samples.gap_count != 0) {
-    storage.validity = std::make_unique<std::uint8_t[]>(bitmap_bytes(samples.size));
-    for (std::size_t i = 0; i < samples.size; ++i) {
+      std::make_unique_for_overwrite<std::uint64_t[]>(samples.size() / sizeof(std::uint64_t) + 1);
+  if (!samples.empty()) std::memcpy(storage.values.get(), samples.data(), samples.size());
+  view.values = reinterpret_cast<const std::byte*>(storage.values.get());
+  view.gap_count = static_cast<std::size_t>(std::count(gaps.begin(), gaps.end(), true));
+  if (view.gap_count != 0) {
+    storage.validity = std::make_unique<std::uint8_t[]>(bitmap_bytes(view.size));
+    for (std::size_t i = 0; i < view.size; ++i) {
       if (!gaps[i]) set_bit(storage.validity.get(), i);
     }
-    samples.validity = storage.validity.get();
+    view.validity = storage.validity.get();
   }
-  impl_->samples[*index] = samples;
+  impl_->samples[*index] = view;
   (*impl_->storages)[*index] = std::move(storage);
   return *this;
 }

@@ -183,7 +183,7 @@ std::size_t first_sample_from(SampleRate rate, GpsTime start, GpsTime t, std::si
   return i;
 }
 
-BlockLayout::BlockLayout(std::vector<ChannelSet> streams)
+BlockLayout::BlockLayout(const std::vector<ChannelSet>& streams)
     : channels_(all_channels(streams)), places_(all_places(streams)), streams_(streams.size()) {}
 
 BlockLayout::BlockLayout(ChannelSet channels, std::vector<Place> places, std::size_t streams)

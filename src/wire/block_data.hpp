@@ -28,7 +28,7 @@ class BlockLayout {
 
   /// All channels of all streams, in order. Error(precondition) names a channel that two streams
   /// carry.
-  explicit BlockLayout(std::vector<ChannelSet> streams);
+  explicit BlockLayout(const std::vector<ChannelSet>& streams);
   /// Any channels of `streams` streams; a place a channel.
   BlockLayout(ChannelSet channels, std::vector<Place> places, std::size_t streams);
 

@@ -29,7 +29,7 @@ const GpsTime kStart = GpsTime::from_seconds(std::int64_t{1'400'000'000});
 constexpr Duration kQuarter = milliseconds(250);
 
 Channel channel(const std::string& name, int rate = 16, DataType type = DataType::float32) {
-  return Channel(name, type, SampleRate(rate));
+  return {name, type, SampleRate(rate)};
 }
 
 /// Four samples, `first` and the ones after it, at 16 Hz.
@@ -311,6 +311,7 @@ TEST(SeriesBlock, WithGapsForLeavesPresentDataAlone) {
 
 TEST(Concatenate, JoinsBlocksAndKeepsTheirGaps) {
   std::vector<SeriesBlock> blocks;
+  blocks.reserve(32);
   for (int i = 0; i < 32; ++i) {
     blocks.push_back(quarter("H1:A-B", kStart + i * kQuarter, static_cast<float>(4 * i)));
   }

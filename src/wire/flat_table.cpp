@@ -9,7 +9,7 @@ constexpr std::size_t kVtableEntryBytes = 2;
 }  // namespace
 
 FlatTable FlatTable::at_reference(FlatBuffer& buffer, std::size_t position) {
-  return FlatTable(buffer, position + buffer.read<std::uint32_t>(position));
+  return {buffer, position + buffer.read<std::uint32_t>(position)};
 }
 
 FlatTable::FlatTable(FlatBuffer& buffer, std::size_t position) {

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
-
 #include <optional>
 #include <span>
 #include <string>

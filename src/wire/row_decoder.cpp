@@ -254,11 +254,11 @@ class RowDecoder::Impl {
       add_part(result, shapes_.front()->part_of(std::move(message)));
       return result;
     }
-    return parse(std::move(message));
+    return parse(message);
   }
 
  private:
-  DecodeResult parse(ReceivedBytes received) {
+  DecodeResult parse(const ReceivedBytes& received) {
     const Result<RowMessage> message = parse_row_message(received.bytes);
     if (!message) return refused(message.error().what());
 

@@ -23,6 +23,7 @@ namespace {
 
 using Status = DecodeResult::Status;
 using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
 
 constexpr std::int64_t kTime = 1'400'000'000'000'000'000;
@@ -94,7 +95,9 @@ TEST(RowDecoder, EveryTypeIsBitExact) {
         ASSERT_EQ(result.status, Status::decoded) << to_string(type) << result.reason;
         const Samples found = result.part->samples(0);
         ASSERT_EQ(found.size, 4U);
-        EXPECT_EQ(std::memcmp(found.values, samples.data(), sizeof samples), 0) << to_string(type);
+        EXPECT_THAT(std::span(found.values, sizeof samples),
+                    ElementsAreArray(std::as_bytes(std::span(samples))))
+            << to_string(type);
       }
     });
   }
@@ -470,10 +473,11 @@ TEST(RowDecoder, MessageAtAnyAddressHasTheSameSamples) {
 TEST(RowDecoder, MisalignedPartMayBeReadByManyThreadsAtOnce) {
   RowDecoder decoder(sample_channels(2));
   const DecodeResult result = decoder.decode(received(make_message(sample_rows(2, kTime)), 1));
-  std::vector<std::thread> threads;
   std::vector<const std::byte*> found(4);
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    threads.emplace_back([&, i] { found[i] = result.part->samples(0).values; });
+  std::vector<std::thread> threads;
+  threads.reserve(found.size());
+  for (const std::byte*& values : found) {
+    threads.emplace_back([&] { values = result.part->samples(0).values; });
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_THAT(found, ::testing::Each(found[0]));

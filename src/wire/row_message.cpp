@@ -54,25 +54,25 @@ enum class Type : std::uint8_t {
 };
 
 namespace message_field {
-constexpr unsigned version = 0, header_type = 1, header = 2, body_length = 3;
+enum : unsigned { version = 0, header_type = 1, header = 2, body_length = 3 };
 }
 namespace schema_field {
-constexpr unsigned endianness = 0, fields = 1;
+enum : unsigned { endianness = 0, fields = 1 };
 }
 namespace field_field {
-constexpr unsigned name = 0, type_type = 2, type = 3, dictionary = 4, children = 5, metadata = 6;
+enum : unsigned { name = 0, type_type = 2, type = 3, dictionary = 4, children = 5, metadata = 6 };
 }
 namespace int_field {
-constexpr unsigned bit_width = 0, is_signed = 1;
+enum : unsigned { bit_width = 0, is_signed = 1 };
 }
 namespace float_field {
-constexpr unsigned precision = 0;
+enum : unsigned { precision = 0 };
 }
 namespace batch_field {
-constexpr unsigned length = 0, nodes = 1, buffers = 2, compression = 3, variadic_counts = 4;
+enum : unsigned { length = 0, nodes = 1, buffers = 2, compression = 3, variadic_counts = 4 };
 }
 namespace compression_field {
-constexpr unsigned codec = 0, method = 1;
+enum : unsigned { codec = 0, method = 1 };
 }
 
 // Limits that no honest message comes near; they bound the work a small message can ask for.
@@ -158,7 +158,7 @@ class SchemaReader {
     return pass_over(field, name);
   }
 
-  Result<Columns> finish() && {
+  [[nodiscard]] Result<Columns> finish() const {
     if (!columns_.time) return bad("no column 'time'");
     if (!columns_.id) return bad("no column 'id'");
     if (!columns_.data) return bad("no column 'data'");
@@ -264,7 +264,7 @@ Result<Columns> read_schema(const FlatTable& schema) {
   for (std::size_t i = 0; i < fields.size(); ++i) {
     if (auto read = reader.read(fields.table(i)); !read) return tl::unexpected(read.error());
   }
-  return std::move(reader).finish();
+  return reader.finish();
 }
 
 /// Reads one record batch's header against the schema's columns.

@@ -241,6 +241,7 @@ std::vector<SampleRow> sample_rows(std::size_t count, std::int64_t time_ns) {
   std::vector<SampleRow> rows;
   for (std::size_t i = 0; i < count; ++i) {
     std::vector<std::optional<double>> samples;
+    samples.reserve(4);
     for (int k = 0; k < 4; ++k) samples.emplace_back(static_cast<double>(i) * 100 + k);
     rows.push_back({time_ns, static_cast<std::int64_t>(i), std::move(samples)});
   }
@@ -286,8 +287,8 @@ void exercise_row_decoder(std::span<const std::byte> input) {
   for (int repeat = 0; repeat < 2; ++repeat) {
     const std::string found = describe(warm.decode(received(message, misalignment)), channels);
     if (found != expected) {
-      throw std::logic_error("decoded differently after other messages:\n" + found +
-                             "\ninstead of\n" + expected);
+      throw std::logic_error(fmt::format(
+          "decoded differently after other messages:\n{}\ninstead of\n{}", found, expected));
     }
   }
   decode_good_messages(warm);

@@ -122,12 +122,12 @@ TEST_F(Interop, WhatWePublishIsReadByTheReferenceWithEqualValuesGapsAndTimes) {
         using T = decltype(zero);
         const std::size_t count = static_cast<std::size_t>(layouts()[c].rate) / 16;
         std::vector<T> samples(count);
-        const std::unique_ptr<bool[]> gaps(new bool[count]);
+        std::vector<bool> gaps(count);
         for (std::size_t i = 0; i < count; ++i) {
           samples[i] = static_cast<T>(value(c, b, i));
           gaps[i] = is_gap(c, b, i);
         }
-        builder.set<T>(layouts()[c].name, samples, std::span<const bool>(gaps.get(), count));
+        builder.set<T>(layouts()[c].name, samples, gaps);
       });
     }
     publisher.publish_async(builder.build(),

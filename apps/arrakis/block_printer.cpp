@@ -101,7 +101,10 @@ void TablePrinter::redraw() {
 void print_latency(std::uint64_t number, Duration latency) {
   const std::string line = fmt::format("block {} latency: {} s\n", number,
                                        console::seconds_text(latency, kLatencyDigits));
-  console::Output(STDERR_FILENO).write(line);
+  try {
+    console::Output(STDERR_FILENO).write(line);
+  } catch (const console::OutputClosed&) {  // the blocks may still be wanted
+  }
 }
 
 ChannelSet sorted_by_name(const ChannelSet& channels) {

@@ -15,28 +15,28 @@
 #include "common/stop_signals.hpp"
 #include "stream_command.hpp"
 
+namespace arrakis::cli {
 namespace {
-
-using namespace arrakis;
 
 int run(const std::vector<std::string>& arguments) {
   console::StopSignals signals;
-  const cli::CommandLine line = cli::parse_command_line(
+  const CommandLine line = parse_command_line(
       arguments, [](const char* name) { return std::getenv(name); }, system_clock().now());
-  if (const auto* print = std::get_if<cli::PrintText>(&line.command)) {
+  if (const auto* print = std::get_if<PrintText>(&line.command)) {
     console::Output(STDOUT_FILENO).write(print->text);
     return console::kSuccess;
   }
-  if (const auto* usage = std::get_if<cli::UsageError>(&line.command)) {
+  if (const auto* usage = std::get_if<UsageError>(&line.command)) {
     console::print_error(usage->message);
     return console::kUsageError;
   }
   console::ProgramLog log(line.log);
-  return cli::run_stream(std::get<cli::StreamCommand>(line.command), log, signals);
+  return run_stream(std::get<StreamCommand>(line.command), log, signals);
 }
 
 }  // namespace
+}
 
 int main(int argc, char** argv) {
-  return arrakis::console::run_program([&] { return run({argv + 1, argv + argc}); });
+  return arrakis::console::run_program([&] { return arrakis::cli::run({argv + 1, argv + argc}); });
 }

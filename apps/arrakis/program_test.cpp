@@ -1,13 +1,13 @@
 // Runs the program itself, against a broker in this process.
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -98,7 +98,8 @@ class ProgramTest : public testing::Test {
     std::string path = (std::filesystem::temp_directory_path() / "arrakis-test-XXXXXX").string();
     if (::mkdtemp(path.data()) != nullptr) folder_ = path;
   }
-  ~ProgramTest() override { std::filesystem::remove_all(folder_); }
+
+  void TearDown() override { std::filesystem::remove_all(folder_); }
 
   Result run(const std::string& arguments) { return Program(folder_, arguments).wait(); }
 
@@ -219,7 +220,7 @@ TEST_F(StreamProgramTest, PrintsJsonAndLatencies) {
   EXPECT_EQ(lines[1].find("X1:A-WAVE"), std::string::npos);
   const std::vector<std::string> latencies = lines_of(result.err);
   ASSERT_EQ(latencies.size(), 16U);
-  EXPECT_TRUE(std::regex_match(latencies[15], std::regex("block 15 latency: \\d+\\.\\d{6} s")));
+  EXPECT_TRUE(std::regex_match(latencies[15], std::regex(R"(block 15 latency: \d+\.\d{6} s)")));
 }
 
 TEST_F(StreamProgramTest, WritesNoControlCodesIntoAPipe) {
@@ -248,7 +249,7 @@ TEST_F(StreamProgramTest, ReadsMetadataOrNamesFromStandardInput) {
   const std::string url = "stream -q --kafka-url " + broker_.bootstrap();
   const Result from_input = run(url + " --metadata - X1:A-WAVE" + kBounded + "< " + metadata);
   EXPECT_EQ(lines_of(from_input.out).size(), 16U) << from_input.err;
-  const Result names = run(arguments("-") + kBounded + "<<< $'# two\\nX1:B-WAVE\\n\\n X1:A-WAVE'");
+  const Result names = run(arguments("-") + kBounded + R"(<<< $'# two\nX1:B-WAVE\n\n X1:A-WAVE')");
   EXPECT_EQ(lines_of(names.out).size(), 16U) << names.err;
 }
 

@@ -29,8 +29,19 @@ SeriesBlock block_at(int number, double strain, int state, bool state_is_gap = f
       .build();
 }
 
+/// X1:A-0, X1:A-1 …
+ChannelSet numbered_channels(int count) {
+  std::vector<Channel> channels;
+  channels.reserve(static_cast<std::size_t>(count));
+  for (int i = 0; i < count; ++i) {
+    channels.emplace_back("X1:A-" + std::to_string(i), DataType::float32, SampleRate(16));
+  }
+  return ChannelSet(std::move(channels));
+}
+
 std::vector<std::string> texts(const std::vector<Line>& lines) {
   std::vector<std::string> result;
+  result.reserve(lines.size());
   for (const Line& line : lines) result.push_back(line.text);
   return result;
 }
@@ -92,11 +103,8 @@ TEST(LiveTable, GivesUpColumnsWhereItIsNarrow) {
 }
 
 TEST(LiveTable, SaysHowManyChannelsALowTerminalHides) {
-  std::vector<Channel> channels;
-  for (int i = 0; i < 20; ++i) {
-    channels.emplace_back("X1:A-" + std::to_string(i), DataType::float32, SampleRate(16));
-  }
-  const LiveTable table(ChannelSet(channels), kStride);
+  const ChannelSet channels = numbered_channels(20);
+  const LiveTable table(channels, kStride);
   EXPECT_EQ(table.render(80, 21).size(), 21U);
   EXPECT_EQ(table.render(80, 21).back().text.substr(0, 9), " X1:A-19 ");
   const std::vector<Line> lines = table.render(80, 10);
@@ -108,11 +116,8 @@ TEST(LiveTable, SaysHowManyChannelsALowTerminalHides) {
 }
 
 TEST(LiveTable, CountsTheChannelsThatItDoesNotKeep) {
-  std::vector<Channel> channels;
-  for (int i = 0; i < 1000; ++i) {
-    channels.emplace_back("X1:A-" + std::to_string(i), DataType::float32, SampleRate(16));
-  }
-  const LiveTable table(ChannelSet(channels), kStride);
+  const ChannelSet channels = numbered_channels(1000);
+  const LiveTable table(channels, kStride);
   EXPECT_EQ(table.render(80, 11).back().text, " … 991 more channels");
   EXPECT_EQ(table.render(80, 5000).back().text, " … 500 more channels");
 }

@@ -22,8 +22,6 @@
 #include "arrakis/error.hpp"
 #include "kafka/embedded_broker.hpp"
 
-extern char** environ;
-
 namespace arrakis::demo {
 namespace {
 
@@ -117,6 +115,7 @@ class Child {
 
     std::vector<std::string> words = arguments;
     std::vector<char*> argv;
+    argv.reserve(words.size() + 1);
     for (std::string& word : words) argv.push_back(word.data());
     argv.push_back(nullptr);
     const int code = ::posix_spawn(&pid_, argv[0], &actions, &attributes, argv.data(), environ);

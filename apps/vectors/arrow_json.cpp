@@ -149,7 +149,13 @@ std::string read_bytes(const std::filesystem::path& path) {
 IpcStream read_ipc(const std::string& bytes) {
   const auto input = std::make_shared<arrow::io::BufferReader>(arrow::Buffer::FromString(bytes));
   const auto reader = value_or_throw(arrow::ipc::RecordBatchStreamReader::Open(input));
-  return {reader->schema(), value_or_throw(reader->ToRecordBatches())};
+  IpcStream stream{reader->schema(), value_or_throw(reader->ToRecordBatches())};
+  for (const auto& batch : stream.batches) {
+    if (const arrow::Status status = batch->ValidateFull(); !status.ok()) {
+      throw std::runtime_error(status.ToString());
+    }
+  }
+  return stream;
 }
 
 Json schema_json(const arrow::Schema& schema) {

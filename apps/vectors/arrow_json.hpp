@@ -20,7 +20,7 @@ struct IpcStream {
   std::shared_ptr<arrow::Schema> schema;
   std::vector<std::shared_ptr<arrow::RecordBatch>> batches;
 };
-/// Reads an Arrow IPC stream; throws when it isn't one.
+/// Reads an Arrow IPC stream; throws when it isn't a valid one.
 IpcStream read_ipc(const std::string& bytes);
 
 /// {"fields": [{"name", "type", "nullable", "metadata"?, "item"?, "key"?, "value"?}], "metadata"}

@@ -227,7 +227,7 @@ std::size_t KafkaReader::Impl::fast_forward(std::optional<GpsTime> time, Duratio
   }
   const BrokerQueries queries(handle);
   const ForwardPlan plan = plan_forward(queries, time, timeout);
-  const std::size_t moved = plan.at_head ? 0 : apply_forward(plan, time);
+  const std::size_t moved = apply_forward(plan, time);
   wake();
   return moved;
 }

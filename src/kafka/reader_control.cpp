@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <deque>
 #include <string>
 #include <utility>
 #include <vector>
@@ -178,11 +179,11 @@ KafkaReader::Impl::ForwardPlan KafkaReader::Impl::plan_forward(const BrokerQueri
                                                                std::optional<GpsTime> time,
                                                                Duration timeout) {
   ForwardPlan plan;
+  bool at_head = true;
   std::vector<std::size_t> reading;
   std::vector<PartitionKey> keys;
   {
     const std::unique_lock lock(mutex_);
-    plan.at_head = true;
     for (const Topic& topic : topics_) {
       if (topic.state == Topic::State::missing) continue;
       for (const std::size_t p : topic.partitions) {
@@ -196,12 +197,15 @@ KafkaReader::Impl::ForwardPlan KafkaReader::Impl::plan_forward(const BrokerQueri
                                                       partition.key.topic.c_str(),
                                                       partition.key.partition, &low, &high);
         const bool known = error == RD_KAFKA_RESP_ERR_NO_ERROR && high >= 0;
-        if (!known || partition.next_offset < high) plan.at_head = false;
+        if (!known || partition.next_offset < high) at_head = false;
       }
     }
     keys = keys_of(reading);
   }
-  if (plan.at_head) return plan;
+  if (at_head) {
+    for (const std::size_t p : reading) plan.moves.push_back({p, 0});
+    return plan;
+  }
 
   const Steady::time_point deadline = Steady::now() + timeout;
   const auto left = [&] { return std::max<Duration>(deadline - Steady::now(), Duration(1)); };
@@ -230,16 +234,25 @@ std::size_t KafkaReader::Impl::apply_forward(const ForwardPlan& plan, std::optio
   std::size_t moved = 0;
   for (const auto& [index, offset] : plan.moves) {
     Partition& partition = partitions_[index];
+    std::deque<HeldPart>& held = streams_[partition.stream].held;
     const std::int64_t position = partition.next_offset;
-    if (offset != RD_KAFKA_OFFSET_END && offset <= position) continue;
+    const bool skips = offset == RD_KAFKA_OFFSET_END || offset > position;
+    const auto is_old = [&](const HeldPart& part) {
+      return part.partition == index &&
+             (!time || part.part->time() + part.part->duration() <= *time);
+    };
+    // What is old may only go when there is something newer: else the source itself is late.
+    const bool has_newer =
+        skips || std::any_of(held.begin(), held.end(), [&](const HeldPart& part) {
+          return part.partition == index && !is_old(part);
+        });
+    const std::size_t dropped = has_newer ? std::erase_if(held, is_old) : 0;
+    if (!skips && dropped == 0) continue;
     ++moved;
-    if (offset > position) stats_.skipped_messages += static_cast<std::uint64_t>(offset - position);
-    StreamState& stream = streams_[partition.stream];
-    stats_.skipped_messages += std::erase_if(stream.held, [&](const HeldPart& held) {
-      return held.partition == index &&
-             (!time || held.part->time() + held.part->duration() <= *time);
-    });
+    stats_.skipped_messages += dropped;
     if (time) partition.skip_before = *time;
+    if (!skips) continue;
+    if (offset > position) stats_.skipped_messages += static_cast<std::uint64_t>(offset - position);
     move(index, offset);
     // The end is not known by number: nothing older than what was read may come.
     if (offset == RD_KAFKA_OFFSET_END) partition.next_offset = position;
@@ -254,7 +267,7 @@ std::size_t KafkaReader::Impl::apply_forward(const ForwardPlan& plan, std::optio
 
 void KafkaReader::Impl::run_forward(const BrokerQueries& queries, const Forward& forward) {
   const ForwardPlan plan = plan_forward(queries, forward.target, kControlQueryTimeout);
-  const std::size_t moved = plan.at_head ? 0 : apply_forward(plan, forward.target);
+  const std::size_t moved = apply_forward(plan, forward.target);
   const std::unique_lock lock(mutex_);
   policy_->forwarded();
   forward_.reset();

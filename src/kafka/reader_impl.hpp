@@ -67,14 +67,14 @@ class KafkaReader::Impl {
     GpsTime target;
     Duration lag;
   };
-  /// What the broker said about where to skip to.
+  /// What the broker said about where to skip to; an offset at or before the position skips
+  /// nothing.
   struct ForwardPlan {
     struct Move {
       std::size_t partition;
       std::int64_t offset;
     };
     std::vector<Move> moves;
-    bool at_head = false;
   };
 
   // Opening.

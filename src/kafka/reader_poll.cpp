@@ -32,7 +32,8 @@ bool KafkaReader::Impl::poll(Source::Sink& sink) {
   // What was left over from the last poll, and one batch from librdkafka.
   for (int refills = 0; more && !failure_;) {
     if (batch_next_ == batch_.size()) {
-      if (refills++ == 1 || !refill()) break;
+      // While a skip is being looked up, what it passes over stays with librdkafka.
+      if (forward_ || refills++ == 1 || !refill()) break;
     }
     more = take(std::move(batch_[batch_next_++]), sink);
   }

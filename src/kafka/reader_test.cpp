@@ -51,7 +51,7 @@ class KafkaReaderTest : public ::testing::Test {
   }
 
   EmbeddedBroker broker_;
-  const GpsTime base_ = on_grid(system_clock().now());
+  const GpsTime base_ = on_grid(system_clock().now()) - 60s;
 };
 
 TEST_F(KafkaReaderTest, LiveReaderDeliversWhatIsPublishedAfterItOpened) {

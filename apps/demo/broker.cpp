@@ -202,7 +202,8 @@ class RealBroker final : public Broker {
   RealBroker& operator=(const RealBroker&) = delete;
 
   bool start(const std::function<bool()>& stopped) {
-    std::vector<std::string> arguments{scripts_ + "/start.sh", "-d", folder_.path()};
+    std::vector<std::string> arguments{scripts_ + "/start.sh", "-d", folder_.path(), "-w",
+                                       fmt::format("{}", ::getpid())};
     {
       const FreePort broker;
       const FreePort controller;

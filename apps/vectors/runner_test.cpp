@@ -1,8 +1,8 @@
 #include "vectors/runner.hpp"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>

@@ -162,8 +162,7 @@ BlockStream::Impl::Impl(std::vector<std::unique_ptr<Source>> sources, StreamOpti
   mux_options.on_gap = options_.on_gap;
   mux_options.timeout = options_.timeout.value_or(Duration::zero());
   // A timeout that the caller states holds for every stream.
-  mux_options.fallback_timeout =
-      options_.timeout ? options_.timeout : options_.fallback_timeout;
+  mux_options.fallback_timeout = options_.timeout ? options_.timeout : options_.fallback_timeout;
   mux_options.label = options_.label;
   deadline_time_ = options_.clock->now();
   mux_.emplace(std::move(streams), std::move(mux_options), deadline_time_);

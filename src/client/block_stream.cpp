@@ -257,9 +257,9 @@ bool BlockStream::Impl::on_part(std::size_t stream, BlockPartPtr part) {
     ++counts_.before_start;
     return true;
   }
-  // History is never ahead of now; what is would make everything before it late.
+  // What claims to be far ahead of now would make everything before it late.
   const Duration ahead = std::max(mux_->schedule().timeout(index), options_.future_limit);
-  if (feed.armed && time - now > ahead) {
+  if (time - now > ahead) {
     refuse(index, counts_.future, *part, "too far ahead of now");
     return true;
   }

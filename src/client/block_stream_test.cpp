@@ -293,9 +293,20 @@ TEST_F(BlockStreamTest, PartsOfTheFutureOffTheGridOrOfAnotherLengthAreDroppedAnd
   EXPECT_EQ(stats.blocks, 3U);
 }
 
+TEST_F(BlockStreamTest, PartOfTheFutureDoesNotSilenceAStreamThatReadsHistory) {
+  BlockStream stream = make(bounded(4));
+  put_both(0, 1);
+  source_->put(0, make_block(kBase + 3600s, p_, 0));
+  put_both(1, 3);
+  EXPECT_EQ(drain(stream), std::vector<int>({0, 1, 2, 3}));
+  EXPECT_EQ(stream.stats().gap_slots, 0U);
+  EXPECT_EQ(stream.stats().future, 1U);
+}
+
 TEST_F(BlockStreamTest, SkewedStreamsOfABoundedRequestLoseNothing) {
   constexpr int kSlots = 2500;  // more than a stream may hold
   BlockStream stream = make(bounded(kSlots));
+  clock_.set_now(kBase + kSlots * kStride);
   for (int slot = 0; slot < kSlots; ++slot) put_p(slot);
   EXPECT_EQ(drain(stream), std::vector<int>());
   EXPECT_TRUE(source_->is_paused(0));

@@ -232,7 +232,9 @@ std::size_t KafkaReader::Impl::apply_forward(const ForwardPlan& plan, std::optio
   const std::unique_lock lock(mutex_);
   if (closing_) return 0;
   std::size_t moved = 0;
-  for (const auto& [index, offset] : plan.moves) {
+  for (const ForwardPlan::Move& planned : plan.moves) {
+    const std::size_t index = planned.partition;
+    const std::int64_t offset = planned.offset;
     Partition& partition = partitions_[index];
     std::deque<HeldPart>& held = streams_[partition.stream].held;
     const std::int64_t position = partition.next_offset;

@@ -102,9 +102,9 @@ class KafkaReader::Impl {
   void assign(std::span<const std::size_t> partitions, std::span<const std::int64_t> offsets);
   void unassign(std::size_t partition);
   void move(std::size_t partition, std::int64_t offset);
-  void topic_appeared(std::size_t topic, const TopicDescription& found);
-  void topic_vanished(std::size_t topic);
-  void topic_recreated(std::size_t topic, const TopicDescription& found);
+  void topic_appeared(std::size_t index, const TopicDescription& found);
+  void topic_vanished(std::size_t index);
+  void topic_recreated(std::size_t index, const TopicDescription& found);
   void add_partitions(std::size_t topic, std::int32_t count);
 
   // Control thread.

@@ -31,7 +31,7 @@ class KafkaStream : public ::testing::Test {
  protected:
   /// A partition id that no other test uses, with its topic made.
   std::string fresh_partition() {
-    const std::string id = random_alphanum(8);
+    std::string id = random_alphanum(8);
     broker_.create_topic("arrakis-" + id);
     return id;
   }

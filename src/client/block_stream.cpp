@@ -88,8 +88,8 @@ class BlockStream::Impl final : Source::Sink {
   bool poll_sources();
   bool arm_feeds();
   void balance_feeds();
-  bool report_late(std::size_t feed, GpsTime time);
-  void refuse(std::size_t feed, std::uint64_t& counter, const BlockPart& part, const char* why);
+  bool report_late(std::size_t index, GpsTime time);
+  void refuse(std::size_t index, std::uint64_t& counter, const BlockPart& part, const char* why);
   void finish_if_complete(GpsTime now);
   std::optional<SeriesBlock> serve();
   std::optional<SeriesBlock> serve_tail();
@@ -137,6 +137,7 @@ class BlockStream::Impl final : Source::Sink {
 BlockStream::Impl::Impl(std::vector<std::unique_ptr<Source>> sources, StreamOptions options)
     : options_(std::move(options)), sources_(std::move(sources)) {
   validate(options_);
+  if (sources_.empty()) throw Error(Errc::invalid_argument, "no source to stream from");
   end_ = options_.end;
   if (options_.start && options_.duration) end_ = *options_.start + *options_.duration;
 
@@ -233,7 +234,7 @@ bool BlockStream::Impl::poll_sources() {
       return true;
     }
   }
-  next_source_ = (next_source_ + 1) % count;
+  if (++next_source_ >= count) next_source_ = 0;
   const bool has_armed = arm_feeds();
   balance_feeds();
   if (!is_drained) return got_parts_ || has_armed;  // the source wakes us when it has more

@@ -385,6 +385,10 @@ TEST_F(BlockStreamTest, OptionsThatContradictEachOtherAreRefused) {
   EXPECT_EQ(code_of(negative), Errc::invalid_argument);
 }
 
+TEST_F(BlockStreamTest, WithoutASourceItIsRefused) {
+  EXPECT_THROW(BlockStream(std::vector<std::unique_ptr<Source>>(), {}), Error);
+}
+
 TEST_F(BlockStreamTest, ASourceThatCantBeOpenedClosesTheOthers) {
   bool closed = false;
   auto good = std::make_unique<ScriptedSource>(std::vector<StreamInfo>{{"a/P", p_}});

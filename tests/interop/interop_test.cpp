@@ -37,14 +37,14 @@ struct Layout {
   int rate;
 };
 const std::vector<Layout>& layouts() {
-  static const std::vector<Layout> all = {
+  static const std::vector<Layout> kAll = {
       {"X1:INT-I8", DataType::int8, 64},      {"X1:INT-U8", DataType::uint8, 64},
       {"X1:INT-I16", DataType::int16, 128},   {"X1:INT-U16", DataType::uint16, 32},
       {"X1:INT-I32", DataType::int32, 16},    {"X1:INT-U32", DataType::uint32, 64},
       {"X1:INT-I64", DataType::int64, 64},    {"X1:INT-U64", DataType::uint64, 64},
       {"X1:FLT-F32", DataType::float32, 256}, {"X1:FLT-F64", DataType::float64, 512},
   };
-  return all;
+  return kAll;
 }
 
 class Interop : public ::testing::Test {
@@ -54,7 +54,7 @@ class Interop : public ::testing::Test {
     if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
     folder_ = name;
   }
-  ~Interop() override { std::filesystem::remove_all(folder_); }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
 
   std::string run_script(const std::string& script, GpsTime start) const {
     return testing::run(

@@ -44,7 +44,8 @@ bool KafkaReader::Impl::poll(Source::Sink& sink) {
   }
   // A full batch may have left more behind, of which librdkafka tells nobody again.
   const bool is_drained = more && batch_next_ == batch_.size() && batch_.size() < kPollBatch;
-  if (!is_drained) wake();
+  // A skip that is being looked up wakes by itself when it is done.
+  if (!is_drained && !forward_) wake();
   return is_drained && !forward_;
 }
 

@@ -14,7 +14,9 @@
 #include "arrakis/arrakis.hpp"
 #include "testing/channels.hpp"
 #include "testing/collector.hpp"
+#include "testing/raw_producer.hpp"
 #include "testing/real_broker.hpp"
+#include "wire/row_encoder.hpp"
 
 namespace arrakis {
 namespace {
@@ -275,6 +277,62 @@ TEST_F(KafkaStream, TopicDeletedAndMadeAgainIsReadFromItsBeginning) {
         return std::set<GpsTime>(times.begin(), times.end()).size() == 40;
       },
       30s));
+}
+
+/// A topic that is deleted and at once made again, with more messages than the old one had.
+class RecreatedTopic : public KafkaStream, public ::testing::WithParamInterface<Duration> {};
+
+TEST_P(RecreatedTopic, IsDeliveredWholeOnceAndInOrder) {
+  const std::string p = fresh_partition();
+  const std::string topic = "arrakis-" + p;
+  const ChannelSet channels(make_partition(p, 1));
+  KafkaReader reader(broker_.bootstrap(), channels);
+  reader.open({});
+  Collector got;
+  KafkaPublisher publisher(broker_.bootstrap(), channels);
+  publish(publisher, base_, 0, 10);
+  ASSERT_TRUE(got.poll_until(reader, [&] { return got.parts.size() >= 10; }));
+  const auto began = std::chrono::steady_clock::now();
+  broker_.delete_topic(topic);
+  broker_.create_topic(topic);
+  // While nobody has noticed, the reader is polled as always.
+  got.poll_until(
+      reader, [&] { return std::chrono::steady_clock::now() - began >= GetParam(); }, 10s);
+  KafkaPublisher second(broker_.bootstrap(), channels);
+  publish(second, base_, 10, 30);
+  ASSERT_TRUE(got.poll_until(
+      reader, [&] { return !got.parts.empty() && got.parts.size() >= 40; }, 30s));
+  got.poll_until(
+      reader, [] { return false; }, 3s);  // what came twice would come now
+  std::vector<GpsTime> expected;
+  for (int i = 0; i < 40; ++i) expected.push_back(base_ + i * kStride);
+  EXPECT_EQ(got.times(0), expected);
+  EXPECT_EQ(reader.stats().recreated_topics, 1U);
+}
+INSTANTIATE_TEST_SUITE_P(AfterASilence, RecreatedTopic,
+                         ::testing::Values(0ms, 50ms, 300ms, 1000ms, 2500ms));
+
+TEST_F(KafkaStream, MarkersOfATransactionAtTheEndAreNothingToWaitFor) {
+  const std::string p = fresh_partition();
+  const ChannelSet channels(make_partition(p, 1));
+  testing::RawProducer producer(broker_.bootstrap(), {{"transactional.id", p}});
+  ASSERT_EQ(rd_kafka_init_transactions(producer.client(), 60'000), nullptr);
+  ASSERT_EQ(rd_kafka_begin_transaction(producer.client()), nullptr);
+  RowEncoder encoder;
+  for (int i = 0; i < 10; ++i) {
+    for (const EncodedMessage& message :
+         encoder.encode(make_block(base_ + i * kStride, channels, i))) {
+      producer.send(message.topic, message.bytes);
+    }
+  }
+  ASSERT_EQ(rd_kafka_commit_transaction(producer.client(), 60'000), nullptr);
+  KafkaReader reader(broker_.bootstrap(), channels);
+  reader.open({.start = GpsTime()});
+  Collector got;
+  EXPECT_TRUE(got.poll_until(
+      reader, [&] { return reader.caught_up(0) && reader.exhausted(); }, 30s));
+  EXPECT_EQ(got.parts.size(), 10U);
+  EXPECT_EQ(reader.stats().revived_partitions, 0U);
 }
 
 TEST_F(KafkaStream, EveryPartitionOfATopicIsRead) {

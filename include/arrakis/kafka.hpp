@@ -85,6 +85,9 @@ struct ReaderOptions {
   /// Received bytes that parts handed over may pin; beyond it parts are copied, and counted. None:
   /// twice the prefetch.
   std::optional<std::size_t> borrowed_bytes;
+  /// After an error that librdkafka calls fatal: go on with a new client from where each partition
+  /// was, instead of throwing Error(broker_fatal) from poll().
+  bool restart_after_fatal = false;
   /// Further librdkafka properties; they win over the reader's own.
   std::map<std::string, std::string> properties;
 };
@@ -99,13 +102,16 @@ struct ReaderStats {
   std::uint64_t dropped_rows = 0;      ///< rows of the wrong type or length
   std::uint64_t before_start = 0;      ///< parts before the first instant wanted; no loss
   std::uint64_t consume_errors = 0;    ///< errors reported by librdkafka
-  std::uint64_t skipped_messages = 0;  ///< passed over by a skip to the present
+  std::uint64_t skipped_messages = 0;  ///< passed over, or not handed over, by a skip
   std::uint64_t purged_messages = 0;   ///< deleted by the broker before they were read
-  std::uint64_t stale_messages = 0;    ///< of before a move, not delivered; no loss
+  std::uint64_t stale_messages = 0;    ///< of before a move, or repeats; no loss
   std::uint64_t copied_parts = 0;      ///< copied because too many bytes were borrowed
   std::uint64_t borrowed_bytes = 0;    ///< pinned at present
   std::uint64_t fast_forwards = 0;
-  std::size_t missing_topics = 0;  ///< at present
+  std::uint64_t recreated_topics = 0;    ///< found deleted and made again
+  std::uint64_t revived_partitions = 0;  ///< assigned anew because they had fallen silent
+  std::uint64_t restarts = 0;            ///< of the librdkafka client
+  std::size_t missing_topics = 0;        ///< at present
 };
 
 /// Reads the topics of a set of channels, every topic's partitions directly assigned, without a
@@ -150,6 +156,7 @@ class ARRAKIS_API KafkaReader final : public Source {
   [[nodiscard]] ReaderStats stats() const;
 
  private:
+  friend struct KafkaReaderPeer;
   class Impl;
   std::unique_ptr<Impl> impl_;
 };

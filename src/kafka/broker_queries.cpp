@@ -38,8 +38,15 @@ TopicDescription read_description(const rd_kafka_TopicDescription_t* topic) {
   TopicDescription description;
   description.name = rd_kafka_TopicDescription_name(topic);
   const rd_kafka_error_t* error = rd_kafka_TopicDescription_error(topic);
-  description.exists = error == nullptr || rd_kafka_error_code(error) == RD_KAFKA_RESP_ERR_NO_ERROR;
-  if (!description.exists) return description;
+  const rd_kafka_resp_err_t code =
+      error == nullptr ? RD_KAFKA_RESP_ERR_NO_ERROR : rd_kafka_error_code(error);
+  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
+    using Status = TopicDescription::Status;
+    description.status =
+        code == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART ? Status::absent : Status::unknown;
+    return description;
+  }
+  description.status = TopicDescription::Status::exists;
   std::size_t partitions = 0;
   rd_kafka_TopicDescription_partitions(topic, &partitions);
   description.partitions = static_cast<std::int32_t>(partitions);
@@ -69,10 +76,14 @@ std::optional<std::int32_t> any_broker(rd_kafka_t* handle, Duration timeout, std
   return metadata->brokers[0].id;
 }
 
-/// One attempt; nothing, and why, when it failed.
+/// One attempt, with one limit for all of it; nothing, and why, when it failed.
 std::optional<std::vector<TopicDescription>> describe_once(rd_kafka_t* handle,
                                                            const std::vector<std::string>& names,
-                                                           Duration timeout, std::string& reason) {
+                                                           Duration timeout,
+                                                           const std::function<bool()>& stop,
+                                                           std::string& reason) {
+  const Steady::time_point deadline = Steady::now() + timeout;
+  const auto left = [&] { return std::max<Duration>(deadline - Steady::now(), Duration(1)); };
   std::vector<const char*> pointers;
   pointers.reserve(names.size());
   for (const std::string& name : names) pointers.push_back(name.c_str());
@@ -80,17 +91,19 @@ std::optional<std::vector<TopicDescription>> describe_once(rd_kafka_t* handle,
       rd_kafka_TopicCollection_of_topic_names(pointers.data(), pointers.size()));
   const std::unique_ptr<rd_kafka_AdminOptions_t, AdminOptionsDeleter> options(
       rd_kafka_AdminOptions_new(handle, RD_KAFKA_ADMIN_OP_DESCRIBETOPICS));
-  const int limit = std::max(1, timeout_ms(timeout));
-  rd_kafka_AdminOptions_set_request_timeout(options.get(), limit, nullptr, 0);
   // Any broker knows; left to itself librdkafka waits for the controller.
-  const std::optional<std::int32_t> broker = any_broker(handle, timeout, reason);
+  const std::optional<std::int32_t> broker = any_broker(handle, left(), reason);
   if (!broker) return std::nullopt;
   rd_kafka_AdminOptions_set_broker(options.get(), *broker, nullptr, 0);
+  rd_kafka_AdminOptions_set_request_timeout(options.get(), timeout_ms(left()), nullptr, 0);
 
   const QueuePtr queue(rd_kafka_queue_new(handle));
   rd_kafka_DescribeTopics(handle, topics.get(), options.get(), queue.get());
-  const std::unique_ptr<rd_kafka_event_t, EventDeleter> event(
-      rd_kafka_queue_poll(queue.get(), limit));
+  std::unique_ptr<rd_kafka_event_t, EventDeleter> event;
+  while (!event && Steady::now() < deadline && !(stop && stop())) {
+    event.reset(
+        rd_kafka_queue_poll(queue.get(), timeout_ms(std::min<Duration>(left(), kRetryPause))));
+  }
   if (!event) return std::nullopt;
   if (rd_kafka_event_error(event.get()) != RD_KAFKA_RESP_ERR_NO_ERROR) {
     reason = rd_kafka_event_error_string(event.get());
@@ -115,7 +128,7 @@ std::vector<TopicDescription> in_order_of(const std::vector<std::string>& names,
   std::vector<TopicDescription> ordered;
   ordered.reserve(names.size());
   for (const std::string& name : names) {
-    const TopicDescription missing{name, {}, 0, false};
+    const TopicDescription missing{name, {}, 0, TopicDescription::Status::unknown};
     const auto it = std::lower_bound(found.begin(), found.end(), missing, by_name);
     ordered.push_back(it != found.end() && it->name == name ? *it : missing);
   }
@@ -141,7 +154,7 @@ Result<std::vector<TopicDescription>> BrokerQueries::describe(const std::vector<
     std::string reason = "no answer in time";
     const Duration left =
         std::clamp<Duration>(deadline - Steady::now(), Duration(1), kControlQueryTimeout);
-    auto found = describe_once(handle_->get(), names, left, reason);
+    auto found = describe_once(handle_->get(), names, left, stop_, reason);
     if (found) return in_order_of(names, *std::move(found));
     if (Steady::now() + kRetryPause >= deadline || (stop_ && stop_())) {
       return tl::unexpected(unavailable(handle_->bootstrap(), "listing topics", reason));

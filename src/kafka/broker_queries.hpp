@@ -23,10 +23,16 @@ namespace arrakis::inline v1 {
 std::int64_t kafka_timestamp_ms(GpsTime t);
 
 struct TopicDescription {
+  enum class Status {
+    exists,
+    absent,   ///< the broker says that there is no such topic
+    unknown,  ///< the broker says neither, for now: an election, a missing permission
+  };
+
   std::string name;
   std::string id;  ///< changes when a topic is deleted and made again; empty: the broker has no ids
   std::int32_t partitions = 0;
-  bool exists = false;
+  Status status = Status::absent;
 };
 
 /// One partition of a topic, as questions name it.

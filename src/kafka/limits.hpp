@@ -36,6 +36,20 @@ constexpr Duration kWatermarkRefresh = std::chrono::seconds(1);
 constexpr Duration kTopicIdInterval = std::chrono::seconds(2);
 constexpr Duration kTopicIdIntervalPerTopic = std::chrono::milliseconds(4);
 
+/// How long a topic must have been silent before its next message is held until the topic's id has
+/// been compared (a millisecond): in less time nobody deletes a topic and makes it again. Grows
+/// with the stride, so that a topic that speaks regularly is never asked about.
+constexpr Duration kSuspiciousSilence = std::chrono::milliseconds(100);
+constexpr int kSuspiciousSilenceStrides = 2;
+
+/// How often silent partitions are compared with the ends of their logs. Two looks in a row must
+/// agree before anything is done about one.
+constexpr Duration kSilenceCheck = std::chrono::seconds(2);
+/// So often a silent partition is assigned anew before the whole client is made anew.
+constexpr int kRevivalsBeforeRestart = 3;
+/// Between two new clients, however often there seems to be a need.
+constexpr Duration kRestartPause = std::chrono::seconds(1);
+
 /// What the publisher waits for at the end for messages still on their way.
 constexpr Duration kPublisherCloseTimeout = std::chrono::seconds(10);
 

@@ -26,6 +26,8 @@ KafkaProperties consumer_properties(std::size_t prefetch_bytes) {
       {"auto.offset.reset", "error"},
       {"allow.auto.create.topics", "false"},
       {"message.max.bytes", fmt::format("{}", kMaxMessageBytes)},
+      // One answer of the broker is in memory besides what the queue may hold.
+      {"fetch.max.bytes", fmt::format("{}", std::max(prefetch_bytes, kMaxMessageBytes))},
       // Throughput comes from the number of messages fetched ahead, memory is bounded by kbytes.
       {"queued.min.messages", "100000"},
       {"queued.max.messages.kbytes", fmt::format("{}", prefetch_bytes / kKilobyte)},
@@ -62,28 +64,37 @@ KafkaReader::Impl::Impl(std::string bootstrap, const ChannelSet& channels, Reade
   if (channels.empty()) throw Error(Errc::invalid_argument, "no channels to read");
   if (bootstrap_.empty()) throw Error(Errc::invalid_argument, "no Kafka broker given");
   for (auto& [partition_id, group] : by_partition(channels)) {
-    value_or_throw(common_stride(group));
+    const Duration stride = value_or_throw(common_stride(group));
     Topic topic;
     topic.name = topic_of(group.front());
     topic_by_name_.emplace(topic.name, topics_.size());
     topics_.push_back(std::move(topic));
     const Duration budget = latency_budget(group);
     ChannelSet set(std::move(group));
-    streams_.emplace_back(set, budget);
+    streams_.emplace_back(set, stride, budget);
     infos_.push_back({fmt::format("{}/{}", bootstrap_, partition_id), std::move(set)});
     log::debug(kReaderLog, "{}: latency budget {}", label(infos_.size() - 1),
                format_duration(budget));
   }
   prefetch_bytes_ = options_.prefetch_bytes.value_or(prefetch_kbytes(topics_.size()) * kKilobyte);
-  const std::size_t limit = options_.borrowed_bytes.value_or(2 * prefetch_bytes_);
+  borrowed_limit_ = options_.borrowed_bytes.value_or(2 * prefetch_bytes_);
+  lender_ = std::make_shared<Lender>(make_consumer(), borrowed_limit_);
+}
+
+std::shared_ptr<Handle> KafkaReader::Impl::make_consumer() {
   Handle::Callbacks callbacks;
   callbacks.on_error = [this](rd_kafka_resp_err_t error, const char* reason) {
     consume_error(error, reason);
   };
-  lender_ = std::make_shared<Lender>(
-      Handle::create(HandleKind::consumer, bootstrap_, consumer_properties(prefetch_bytes_),
-                     options_.properties, std::move(callbacks)),
-      limit);
+  return Handle::create(HandleKind::consumer, bootstrap_, consumer_properties(prefetch_bytes_),
+                        options_.properties, std::move(callbacks));
+}
+
+/// Takes messages from this handle from now on, and is woken when there are some.
+void KafkaReader::Impl::listen(const std::shared_ptr<Handle>& handle) {
+  queue_.reset(rd_kafka_queue_get_consumer(handle->get()));
+  rd_kafka_queue_cb_event_enable(
+      queue_.get(), [](rd_kafka_t*, void* self) { static_cast<Impl*>(self)->wake(); }, this);
 }
 
 void KafkaReader::Impl::open(const OpenOptions& options) {
@@ -137,14 +148,10 @@ void KafkaReader::Impl::open(const OpenOptions& options) {
     partitions_[assigned[i]].end_at_open = starts[i].watermarks.high;
   }
   if (!assigned.empty()) assign(assigned, offsets);
-  queue_.reset(rd_kafka_queue_get_consumer(handle->get()));
-  rd_kafka_queue_cb_event_enable(
-      queue_.get(), [](rd_kafka_t*, void* self) { static_cast<Impl*>(self)->wake(); }, this);
+  listen(handle);
+  questions_ = Handle::create(HandleKind::consumer, bootstrap_, {}, options_.properties);
   opened_ = true;
-  // A handle of its own for the control thread: on the one that fetches, every answer would wait
-  // for a fetch.
-  control_ = std::thread([this, questions = Handle::create(HandleKind::consumer, bootstrap_, {},
-                                                           options_.properties)] {
+  control_ = std::thread([this, questions = questions_] {
     BrokerQueries asked(questions);
     asked.set_stop([this] { return is_closing(); });
     control(asked);
@@ -162,26 +169,32 @@ std::vector<std::string> KafkaReader::Impl::topic_names() const {
 std::vector<std::size_t> KafkaReader::Impl::note_topics(std::span<const TopicDescription> found) {
   std::vector<std::size_t> partitions;
   std::vector<std::string> missing;
+  std::vector<std::string> unknown;
   for (std::size_t t = 0; t < topics_.size(); ++t) {
-    if (!found[t].exists) {
-      missing.push_back(topics_[t].name);
-      streams_[t].caught_up = true;
-      events_.emplace_back(events::TopicMissing{topics_[t].name});
+    Topic& topic = topics_[t];
+    if (found[t].status == TopicDescription::Status::exists) {
+      topic.state = Topic::State::present;
+      topic.id = found[t].id;
+      topic.heard_at = Steady::now();
+      for (std::int32_t number = 0; number < found[t].partitions; ++number) {
+        partitions.push_back(add_partition(t, number));
+      }
       continue;
     }
-    topics_[t].state = Topic::State::present;
-    topics_[t].id = found[t].id;
-    for (std::int32_t number = 0; number < found[t].partitions; ++number) {
-      partitions.push_back(add_partition(t, number));
-    }
+    topic.was_absent = found[t].status == TopicDescription::Status::absent;
+    (topic.was_absent ? missing : unknown).push_back(topic.name);
+    streams_[t].caught_up = true;
+    events_.emplace_back(events::TopicMissing{topic.name});
   }
-  if (!missing.empty()) {
-    std::sort(missing.begin(), missing.end());
+  const auto report = [this](std::vector<std::string>& names, const char* what) {
+    if (names.empty()) return;
+    std::sort(names.begin(), names.end());
     log::warning(kReaderLog,
-                 "{} topic(s) do not exist on the broker {}; their channels are gaps until they "
-                 "appear: {}",
-                 missing.size(), bootstrap_, fmt::join(missing, ", "));
-  }
+                 "{} topic(s) {} on the broker {}; their channels are gaps until they appear: {}",
+                 names.size(), what, bootstrap_, fmt::join(names, ", "));
+  };
+  report(missing, "do not exist");
+  report(unknown, "can't be read for now");
   return partitions;
 }
 
@@ -201,6 +214,7 @@ void KafkaReader::Impl::close() {
   const std::unique_lock lock(mutex_);
   batch_.clear();
   batch_next_ = 0;
+  suspects_ = suspect_bytes_ = 0;
   for (StreamState& stream : streams_) stream.held.clear();
   lender_->handle()->clear_callbacks();
   if (queue_) {
@@ -210,6 +224,7 @@ void KafkaReader::Impl::close() {
   }
   closed_ = true;
   lender_ = std::make_shared<Lender>(nullptr, 0);
+  questions_.reset();
   wake();
 }
 
@@ -219,14 +234,15 @@ bool KafkaReader::Impl::done() {
 }
 
 std::size_t KafkaReader::Impl::fast_forward(std::optional<GpsTime> time, Duration timeout) {
-  std::shared_ptr<Handle> handle;
+  std::shared_ptr<Handle> questions;
   {
     const std::unique_lock lock(mutex_);
     if (!opened_ || closing_) return 0;
-    handle = lender_->handle();
+    questions = questions_;
   }
-  const BrokerQueries queries(handle);
-  const ForwardPlan plan = plan_forward(queries, time, timeout);
+  BrokerQueries queries(questions);
+  queries.set_stop([this] { return is_closing(); });
+  const ForwardPlan plan = plan_forward(queries, time, timeout, Unresolved::go_to_end);
   const std::size_t moved = apply_forward(plan, time);
   wake();
   return moved;
@@ -275,7 +291,7 @@ bool KafkaReader::Impl::exhausted() {
     if (topic.state == Topic::State::missing) continue;
     for (const std::size_t p : topic.partitions) {
       const Partition& partition = partitions_[p];
-      if (partition.state == Partition::State::lost || !partition.known_end ||
+      if (partition.state != Partition::State::reading || !partition.known_end ||
           partition.next_offset < *partition.known_end) {
         return false;
       }

@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <chrono>
 #include <deque>
+#include <exception>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/logging.hpp"
+#include "kafka/probe.hpp"
 #include "kafka/reader_impl.hpp"
 #include "wire/part.hpp"
 
@@ -22,30 +25,29 @@ Duration KafkaReader::Impl::topic_interval() const {
   return missing ? std::min(options_.missing_topic_interval, regular) : regular;
 }
 
-/// Partitions that wait to be placed anew and whose topic is there.
-std::vector<std::size_t> KafkaReader::Impl::lost_partitions() const {
-  std::vector<std::size_t> lost;
-  for (std::size_t p = 0; p < partitions_.size(); ++p) {
-    if (partitions_[p].state == Partition::State::lost &&
-        topics_[partitions_[p].stream].state == Topic::State::present) {
-      lost.push_back(p);
+/// Partitions in this state whose topic is there.
+std::vector<std::size_t> KafkaReader::Impl::partitions_in(Partition::State state) const {
+  std::vector<std::size_t> found;
+  for (const Topic& topic : topics_) {
+    if (topic.state == Topic::State::missing) continue;
+    for (const std::size_t p : topic.partitions) {
+      if (partitions_[p].state == state) found.push_back(p);
     }
   }
-  return lost;
+  return found;
 }
 
 void KafkaReader::Impl::control(const BrokerQueries& queries) {
   std::unique_lock lock(mutex_);
-  topics_checked_at_ = Steady::now();
+  topics_checked_at_ = watched_at_ = Steady::now();
   while (!closing_) {
     try {
       control_step(queries, lock);
-    } catch (const Error& error) {
+    } catch (const std::exception& error) {
+      // Out of memory or of descriptors: what was to be done is still to be done.
       if (!lock.owns_lock()) lock.lock();
-      log::error(kReaderLog, "{}", error.what());
-      failure_ = error;
-      wake();
-      return;
+      log::error(kReaderLog, "{}: {}", bootstrap_, error.what());
+      control_wanted_.wait_for(lock, kRestartPause, [this] { return closing_; });
     }
   }
 }
@@ -54,70 +56,119 @@ void KafkaReader::Impl::control(const BrokerQueries& queries) {
 void KafkaReader::Impl::control_step(const BrokerQueries& queries,
                                      std::unique_lock<std::mutex>& lock) {
   const Steady::time_point now = Steady::now();
-  Steady::time_point due = topics_checked_at_ + topic_interval();
-  if (topics_wanted_) due = std::min(due, topics_checked_at_ + kRetryPause);
-  const Steady::time_point lost_due = lost_tried_at_ + kRetryPause;
-  const Steady::time_point ends_due = ends_known_at_ + kWatermarkRefresh;
-  const bool has_lost = !lost_partitions().empty();
-  const bool ends_wanted = ends_wanted_until_ > now;
+  Steady::time_point next = Steady::time_point::max();
+  // Whether something that is wanted may be done by now; if not, when.
+  const auto is_due = [&](bool wanted, Steady::time_point at) {
+    if (wanted && now < at) next = std::min(next, at);
+    return wanted && now >= at;
+  };
+  const auto unlocked = [&](auto&& task) {
+    lock.unlock();
+    task();
+    lock.lock();
+  };
 
-  if (forward_) {
-    const Forward forward = *forward_;
-    lock.unlock();
-    run_forward(queries, forward);
-  } else if (has_lost && now >= lost_due) {
-    lost_tried_at_ = now;
-    lock.unlock();
-    place_lost(queries);
-  } else if (ends_wanted && now >= ends_due) {
-    lock.unlock();
-    refresh_ends(queries);
-  } else if (now >= due) {
+  if (is_due(restart_wanted_, restarted_at_ + kRestartPause)) {
+    restarted_at_ = now;
+    restart_consumer();
+  } else if (forward_) {
+    unlocked([&, forward = *forward_] { run_forward(queries, forward); });
+  } else if (suspects_ > 0) {
+    std::vector<std::size_t> suspects;
+    for (std::size_t t = 0; t < topics_.size(); ++t) {
+      if (topics_[t].suspect) suspects.push_back(t);
+    }
+    unlocked([&] { check_topics(queries, suspects); });
+  } else if (is_due(!partitions_in(Partition::State::lost).empty(), placed_at_ + kRetryPause)) {
+    placed_at_ = now;
+    unlocked([&] { place_lost(queries); });
+  } else if (is_due(!partitions_in(Partition::State::unplaced).empty(), placed_at_ + kRetryPause)) {
+    placed_at_ = now;
+    unlocked([&] { place_new(queries); });
+  } else if (is_due(ends_wanted_until_ > now, ends_known_at_ + kWatermarkRefresh)) {
+    unlocked([&] { refresh_ends(queries); });
+  } else if (is_due(topics_wanted_, topics_checked_at_ + kRetryPause) ||
+             is_due(true, topics_checked_at_ + topic_interval())) {
     topics_wanted_ = false;
     topics_checked_at_ = now;
-    lock.unlock();
-    check_topics(queries);
+    std::vector<std::size_t> all(topics_.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    unlocked([&] { check_topics(queries, all); });
+  } else if (is_due(true, watched_at_ + kSilenceCheck)) {
+    watched_at_ = now;
+    unlocked([&] { watch_silence(queries); });
   } else {
-    if (has_lost) due = std::min(due, lost_due);
-    if (ends_wanted) due = std::min(due, ends_due);
-    control_wanted_.wait_until(lock, due);
-    return;
+    control_wanted_.wait_until(lock, next);
   }
-  lock.lock();
 }
 
-void KafkaReader::Impl::check_topics(const BrokerQueries& queries) {
-  const auto found = queries.describe(topic_names(), kControlQueryTimeout);
-  if (!found) {
-    log::debug(kReaderLog, "{}", found.error().what());
-    return;
-  }
-  const std::unique_lock lock(mutex_);
-  if (closing_) return;
-  for (std::size_t t = 0; t < topics_.size(); ++t) {
-    const TopicDescription& now = (*found)[t];
-    const Topic& topic = topics_[t];
-    if (topic.state == Topic::State::missing) {
-      if (now.exists) topic_appeared(t, now);
-    } else if (!now.exists) {
-      topic_vanished(t);
-    } else if (now.id != topic.id) {
-      topic_recreated(t, now);
-    } else {
-      add_partitions(t, now.partitions);
+/// Compares topics with what the broker has now.
+void KafkaReader::Impl::check_topics(const BrokerQueries& queries,
+                                     std::span<const std::size_t> asked) {
+  std::vector<std::string> names;
+  std::vector<std::uint64_t> marks;  // of what was delivered before the broker was asked
+  {
+    const std::unique_lock lock(mutex_);
+    for (const std::size_t t : asked) {
+      names.push_back(topics_[t].name);
+      for (const std::size_t p : topics_[t].partitions) {
+        marks.push_back(partitions_[p].unverified.noted());
+      }
     }
   }
-  if (!events_.empty()) wake();
+  const auto found = queries.describe(names, kControlQueryTimeout);
+  if (!found) log::debug(kReaderLog, "{}", found.error().what());
+  const std::unique_lock lock(mutex_);
+  if (closing_) return;
+  auto mark = marks.begin();
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    const std::size_t t = asked[i];
+    if (found) {
+      const bool is_same = topics_[t].state == Topic::State::present &&
+                           (*found)[i].status == TopicDescription::Status::exists &&
+                           (*found)[i].id == topics_[t].id;
+      // Only this thread adds partitions, so there are as many marks as there were.
+      for (const std::size_t p : topics_[t].partitions) {
+        if (is_same) partitions_[p].unverified.forget_until(*mark);
+        ++mark;
+      }
+      compare_topic(t, (*found)[i]);
+    }
+    // Without an answer it is delivered all the same: better twice than never.
+    if (topics_[t].suspect) clear_suspicion(t, false);
+  }
+  wake();
+}
+
+void KafkaReader::Impl::compare_topic(std::size_t index, const TopicDescription& now) {
+  using Status = TopicDescription::Status;
+  const Topic& topic = topics_[index];
+  if (now.status == Status::unknown) return;
+  if (topic.state == Topic::State::missing) {
+    if (now.status == Status::exists) {
+      topic_appeared(index, now);
+    } else {
+      topics_[index].was_absent = true;
+    }
+  } else if (now.status == Status::absent) {
+    topic_vanished(index);
+  } else if (now.id != topic.id) {
+    topic_recreated(index, now);
+  } else {
+    add_partitions(index, now.partitions);
+  }
 }
 
 /// Finds a new position for partitions whose old one the broker no longer has.
 void KafkaReader::Impl::place_lost(const BrokerQueries& queries) {
   std::vector<std::size_t> lost;
   std::vector<PartitionKey> keys;
+  std::vector<std::uint64_t> generations;
   {
     const std::unique_lock lock(mutex_);
-    lost = lost_partitions();
+    lost = partitions_in(Partition::State::lost);
     keys = keys_of(lost);
+    for (const std::size_t p : lost) generations.push_back(partitions_[p].generation);
   }
   const auto marks = queries.watermarks(keys, kControlQueryTimeout);
   if (!marks) {
@@ -128,12 +179,17 @@ void KafkaReader::Impl::place_lost(const BrokerQueries& queries) {
   if (closing_) return;
   for (std::size_t i = 0; i < lost.size(); ++i) {
     Partition& partition = partitions_[lost[i]];
-    if (partition.state != Partition::State::lost) continue;
+    if (partition.generation != generations[i]) continue;
     const Watermarks& mark = (*marks)[i];
     const std::int64_t position = partition.next_offset;
     if (position >= mark.low && position <= mark.high) {
       move(lost[i], position);
       continue;
+    }
+    if (position > mark.high) {
+      // Made anew, or a broker that lost its tail: the topic's id tells.
+      topics_wanted_ = true;
+      topics_checked_at_ = {};
     }
     const std::string reason =
         position < mark.low
@@ -150,15 +206,140 @@ void KafkaReader::Impl::place_lost(const BrokerQueries& queries) {
   wake();
 }
 
+/// Finds where to begin reading partitions that may have been there all the time.
+void KafkaReader::Impl::place_new(const BrokerQueries& queries) {
+  std::vector<std::size_t> added;
+  std::vector<PartitionKey> keys;
+  GpsTime from;
+  {
+    const std::unique_lock lock(mutex_);
+    added = partitions_in(Partition::State::unplaced);
+    keys = keys_of(added);
+    Duration budget{};
+    for (const std::size_t p : added) {
+      budget = std::max(budget, streams_[partitions_[p].stream].budget);
+    }
+    const GpsTime recent = clock_->now() - budget;
+    from = (start_ == GpsTime::min() ? recent : std::min(start_, recent)) - options_.start_margin;
+  }
+  const auto starts = queries.start_for_time(keys, from, kControlQueryTimeout);
+  if (!starts) {
+    log::debug(kReaderLog, "{}", starts.error().what());
+    return;
+  }
+  const std::unique_lock lock(mutex_);
+  if (closing_) return;
+  for (std::size_t i = 0; i < added.size(); ++i) {
+    if (partitions_[added[i]].state == Partition::State::unplaced) {
+      move(added[i], (*starts)[i].offset);
+    }
+  }
+}
+
+/// Looks for partitions that are silent although their logs have more to read.
+void KafkaReader::Impl::watch_silence(const BrokerQueries& queries) {
+  std::vector<std::size_t> silent;
+  std::vector<PartitionKey> keys;
+  std::vector<std::uint64_t> generations;
+  {
+    const std::unique_lock lock(mutex_);
+    // While the caller has not taken what was fetched, the silence is the caller's.
+    if (Steady::now() - drained_at_ > kSilenceCheck) return;
+    for (const std::size_t p : partitions_in(Partition::State::reading)) {
+      Partition& partition = partitions_[p];
+      const StreamState& stream = streams_[partition.stream];
+      if (!partition.silence.is_silent(partition.next_offset)) continue;
+      if (stream.paused || !stream.held.empty()) continue;
+      silent.push_back(p);
+      generations.push_back(partition.generation);
+    }
+    keys = keys_of(silent);
+  }
+  if (silent.empty()) return;
+  const auto marks = queries.watermarks(keys, kControlQueryTimeout);
+  if (!marks) {
+    log::debug(kReaderLog, "{}", marks.error().what());
+    return;
+  }
+  for (std::size_t i = 0; i < silent.size(); ++i) {
+    std::int64_t offset = 0;
+    {
+      const std::unique_lock lock(mutex_);
+      Partition& partition = partitions_[silent[i]];
+      if (closing_) return;
+      if (partition.generation != generations[i]) continue;
+      if (!partition.silence.is_suspicious((*marks)[i].high)) continue;
+      offset = partition.next_offset;
+    }
+    const auto readable = first_readable(bootstrap_, options_.properties, keys[i], offset,
+                                         kControlQueryTimeout, [this] { return is_closing(); });
+    if (!readable) {
+      log::debug(kReaderLog, "{}", readable.error().what());
+      continue;
+    }
+    const std::unique_lock lock(mutex_);
+    Partition& partition = partitions_[silent[i]];
+    if (closing_) return;
+    if (partition.generation != generations[i] || partition.next_offset != offset) continue;
+    if (readable->is_message) {
+      revive(silent[i], (*marks)[i].high);
+    } else {
+      // Nothing up to there that a consumer would get.
+      partition.next_offset = readable->offset;
+      wake();
+    }
+  }
+}
+
+/// Assigns anew a partition that librdkafka no longer fetches.
+void KafkaReader::Impl::revive(std::size_t index, std::int64_t end) {
+  Partition& partition = partitions_[index];
+  ++stats_.revived_partitions;
+  const int times = partition.silence.revived();
+  if (times == 1) {
+    const std::string reason =
+        fmt::format("{} [{}] is silent at offset {} although its log goes to {}",
+                    partition.key.topic, partition.key.partition, partition.next_offset, end);
+    log::warning(kReaderLog, "{}; assigning it anew", reason);
+    events_.emplace_back(events::OutageBegan{infos_[partition.stream].id, reason});
+    wake();
+  }
+  if (times > kRevivalsBeforeRestart) restart_wanted_ = true;
+  move(index, partition.next_offset);
+  // A pause outlives its assignment, and this one is not ours.
+  const PartitionList list = make_partition_list(1);
+  rd_kafka_topic_partition_list_add(list.get(), partition.key.topic.c_str(),
+                                    partition.key.partition);
+  rd_kafka_resume_partitions(lender_->handle()->get(), list.get());
+}
+
+/// Goes on with a new librdkafka client from where every partition is.
+void KafkaReader::Impl::restart_consumer() {
+  const std::shared_ptr<Handle> fresh = make_consumer();  // throws with nothing changed
+  rd_kafka_poll_set_consumer(fresh->get());
+  restart_wanted_ = false;
+  ++stats_.restarts;
+  log::warning(kReaderLog, "{}: going on with a new client", bootstrap_);
+  stash_batch();
+  const std::shared_ptr<Handle> old = lender_->handle();
+  rd_kafka_queue_cb_event_enable(queue_.get(), nullptr, nullptr);
+  old->clear_callbacks();
+  rd_kafka_consumer_close(old->get());
+  lender_ = std::make_shared<Lender>(fresh, borrowed_limit_);
+  listen(fresh);
+  const std::vector<std::size_t> reading = partitions_in(Partition::State::reading);
+  std::vector<std::int64_t> offsets;
+  for (const std::size_t p : reading) offsets.push_back(partitions_[p].next_offset);
+  if (!reading.empty()) assign(reading, offsets);
+  wake();
+}
+
 void KafkaReader::Impl::refresh_ends(const BrokerQueries& queries) {
   std::vector<std::size_t> assigned;
   std::vector<PartitionKey> keys;
   {
     const std::unique_lock lock(mutex_);
-    for (const Topic& topic : topics_) {
-      if (topic.state == Topic::State::missing) continue;
-      assigned.insert(assigned.end(), topic.partitions.begin(), topic.partitions.end());
-    }
+    assigned = partitions_in(Partition::State::reading);
     keys = keys_of(assigned);
   }
   const auto marks = queries.watermarks(keys, kControlQueryTimeout);
@@ -177,53 +358,57 @@ void KafkaReader::Impl::refresh_ends(const BrokerQueries& queries) {
 
 KafkaReader::Impl::ForwardPlan KafkaReader::Impl::plan_forward(const BrokerQueries& queries,
                                                                std::optional<GpsTime> time,
-                                                               Duration timeout) {
+                                                               Duration timeout,
+                                                               Unresolved unresolved) {
   ForwardPlan plan;
   bool at_head = true;
-  std::vector<std::size_t> reading;
   std::vector<PartitionKey> keys;
   {
     const std::unique_lock lock(mutex_);
-    for (const Topic& topic : topics_) {
-      if (topic.state == Topic::State::missing) continue;
-      for (const std::size_t p : topic.partitions) {
-        const Partition& partition = partitions_[p];
-        reading.push_back(p);
-        std::int64_t low = -1;
-        std::int64_t high = -1;
-        const rd_kafka_resp_err_t error =
-            closing_ ? RD_KAFKA_RESP_ERR__DESTROY
-                     : rd_kafka_get_watermark_offsets(lender_->handle()->get(),
-                                                      partition.key.topic.c_str(),
-                                                      partition.key.partition, &low, &high);
-        const bool known = error == RD_KAFKA_RESP_ERR_NO_ERROR && high >= 0;
-        if (!known || partition.next_offset < high) at_head = false;
-      }
+    if (closing_) return plan;
+    const std::vector<std::size_t> reading = partitions_in(Partition::State::reading);
+    for (const std::size_t p : reading) {
+      const Partition& partition = partitions_[p];
+      plan.moves.push_back({p, partition.generation, 0});
+      std::int64_t low = -1;
+      std::int64_t high = -1;
+      const rd_kafka_resp_err_t error =
+          rd_kafka_get_watermark_offsets(lender_->handle()->get(), partition.key.topic.c_str(),
+                                         partition.key.partition, &low, &high);
+      const bool known = error == RD_KAFKA_RESP_ERR_NO_ERROR && high >= 0;
+      if (!known || partition.next_offset < high) at_head = false;
     }
     keys = keys_of(reading);
   }
-  if (at_head) {
-    for (const std::size_t p : reading) plan.moves.push_back({p, 0});
-    return plan;
-  }
+  // At the head there is nothing to skip but what is held here.
+  if (at_head) return plan;
 
   const Steady::time_point deadline = Steady::now() + timeout;
   const auto left = [&] { return std::max<Duration>(deadline - Steady::now(), Duration(1)); };
   // The ends are taken before the look-up: what comes between the two is not passed over.
   const auto marks = queries.watermarks(keys, left());
   std::optional<std::vector<std::optional<std::int64_t>>> found;
+  std::vector<bool> stays(keys.size(), false);
   if (time && marks) {
     auto offsets = queries.offsets_for_time(keys, *time, left());
     if (offsets) found = *std::move(offsets);
+    if (found && unresolved == Unresolved::stay) {
+      // From a broker that can't look up by time, no answer says nothing about the source.
+      const auto ever = queries.offsets_for_time(keys, from_unix({}), left());
+      for (std::size_t i = 0; ever && i < keys.size(); ++i) stays[i] = (*ever)[i].has_value();
+    }
   }
   if (!marks || (time && !found)) {
     log::warning(kReaderLog, "broker {} does not say where GPS {} is: seeking to end", bootstrap_,
                  time ? format_time(*time) : "now");
   }
-  for (std::size_t i = 0; i < reading.size(); ++i) {
-    std::int64_t offset = marks ? (*marks)[i].high : RD_KAFKA_OFFSET_END;
-    if (found && (*found)[i]) offset = *(*found)[i];
-    plan.moves.push_back({reading[i], offset});
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    std::int64_t& offset = plan.moves[i].offset;
+    if (found && (*found)[i]) {
+      offset = *(*found)[i];
+    } else if (!stays[i]) {
+      offset = marks ? (*marks)[i].high : RD_KAFKA_OFFSET_END;
+    }
   }
   return plan;
 }
@@ -236,6 +421,7 @@ std::size_t KafkaReader::Impl::apply_forward(const ForwardPlan& plan, std::optio
     const std::size_t index = planned.partition;
     const std::int64_t offset = planned.offset;
     Partition& partition = partitions_[index];
+    if (partition.generation != planned.generation) continue;
     std::deque<HeldPart>& held = streams_[partition.stream].held;
     const std::int64_t position = partition.next_offset;
     const bool skips = offset == RD_KAFKA_OFFSET_END || offset > position;
@@ -248,7 +434,14 @@ std::size_t KafkaReader::Impl::apply_forward(const ForwardPlan& plan, std::optio
         skips || std::any_of(held.begin(), held.end(), [&](const HeldPart& part) {
           return part.partition == index && !is_old(part);
         });
-    const std::size_t dropped = has_newer ? std::erase_if(held, is_old) : 0;
+    std::size_t dropped = 0;
+    if (has_newer) {
+      dropped = std::erase_if(held, [&](const HeldPart& part) {
+        const bool goes = is_old(part);
+        if (goes && part.suspect) suspect_bytes_ -= part.part->bytes();
+        return goes;
+      });
+    }
     if (!skips && dropped == 0) continue;
     ++moved;
     stats_.skipped_messages += dropped;
@@ -268,7 +461,8 @@ std::size_t KafkaReader::Impl::apply_forward(const ForwardPlan& plan, std::optio
 }
 
 void KafkaReader::Impl::run_forward(const BrokerQueries& queries, const Forward& forward) {
-  const ForwardPlan plan = plan_forward(queries, forward.target, kControlQueryTimeout);
+  const ForwardPlan plan =
+      plan_forward(queries, forward.target, kControlQueryTimeout, Unresolved::stay);
   const std::size_t moved = apply_forward(plan, forward.target);
   const std::unique_lock lock(mutex_);
   policy_->forwarded();

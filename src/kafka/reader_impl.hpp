@@ -59,6 +59,7 @@ class KafkaReader::Impl {
   ReaderStats stats();
 
  private:
+  friend struct KafkaReaderPeer;
   using Steady = std::chrono::steady_clock;
 
   /// A skip that the policy asked for and the control thread looks up the target of.
@@ -72,12 +73,20 @@ class KafkaReader::Impl {
   struct ForwardPlan {
     struct Move {
       std::size_t partition;
+      std::uint64_t generation;
       std::int64_t offset;
     };
     std::vector<Move> moves;
   };
+  /// What to do with a partition that has no message as recent as the target.
+  enum class Unresolved {
+    go_to_end,  ///< the caller wants nothing older
+    stay,       ///< its source is late, and a skip would only lose what there is
+  };
 
   // Opening.
+  std::shared_ptr<Handle> make_consumer();
+  void listen(const std::shared_ptr<Handle>& handle);
   [[nodiscard]] std::vector<std::string> topic_names() const;
   std::vector<std::size_t> note_topics(std::span<const TopicDescription> found);
   bool is_closing();
@@ -87,6 +96,10 @@ class KafkaReader::Impl {
   bool refill();
   bool take(MessagePtr message, Source::Sink& sink);
   bool hand_over(std::size_t partition, BlockPartPtr part, Source::Sink& sink);
+  void hold(std::size_t partition, BlockPartPtr part);
+  void notice_silence(std::size_t topic, const rd_kafka_message_t& message);
+  [[nodiscard]] bool is_full() const;
+  void revived(std::size_t partition);
   bool is_held_back(std::size_t stream, GpsTime part_time) const;
   void judge_lag(std::size_t stream, GpsTime part_time);
   void report_decode(std::size_t stream, const Partition& partition, std::int64_t offset,
@@ -102,6 +115,8 @@ class KafkaReader::Impl {
   void assign(std::span<const std::size_t> partitions, std::span<const std::int64_t> offsets);
   void unassign(std::size_t partition);
   void move(std::size_t partition, std::int64_t offset);
+  void clear_suspicion(std::size_t topic, bool drop);
+  void begin_anew(std::size_t topic, const TopicDescription& found);
   void topic_appeared(std::size_t index, const TopicDescription& found);
   void topic_vanished(std::size_t index);
   void topic_recreated(std::size_t index, const TopicDescription& found);
@@ -110,13 +125,18 @@ class KafkaReader::Impl {
   // Control thread.
   void control(const BrokerQueries& queries);
   void control_step(const BrokerQueries& queries, std::unique_lock<std::mutex>& lock);
-  [[nodiscard]] std::vector<std::size_t> lost_partitions() const;
-  void check_topics(const BrokerQueries& queries);
+  [[nodiscard]] std::vector<std::size_t> partitions_in(Partition::State state) const;
+  void check_topics(const BrokerQueries& queries, std::span<const std::size_t> asked);
+  void compare_topic(std::size_t index, const TopicDescription& now);
   void place_lost(const BrokerQueries& queries);
+  void place_new(const BrokerQueries& queries);
+  void watch_silence(const BrokerQueries& queries);
+  void revive(std::size_t partition, std::int64_t end);
+  void restart_consumer();
   void refresh_ends(const BrokerQueries& queries);
   void run_forward(const BrokerQueries& queries, const Forward& forward);
   ForwardPlan plan_forward(const BrokerQueries& queries, std::optional<GpsTime> time,
-                           Duration timeout);
+                           Duration timeout, Unresolved unresolved);
   std::size_t apply_forward(const ForwardPlan& plan, std::optional<GpsTime> time);
   [[nodiscard]] Duration topic_interval() const;
 
@@ -127,6 +147,7 @@ class KafkaReader::Impl {
   const std::string bootstrap_;
   const ReaderOptions options_;
   std::size_t prefetch_bytes_ = 0;
+  std::size_t borrowed_limit_ = 0;
   std::vector<StreamInfo> infos_;
 
   std::mutex mutex_;
@@ -143,9 +164,15 @@ class KafkaReader::Impl {
   std::vector<Partition> partitions_;
   std::map<std::string, std::size_t, std::less<>> topic_by_name_;
   std::shared_ptr<Lender> lender_;
+  /// For questions to the broker: on the handle that fetches, every answer would wait for a fetch.
+  std::shared_ptr<Handle> questions_;
   QueuePtr queue_;
   std::vector<MessagePtr> batch_;
   std::size_t batch_next_ = 0;
+  Steady::time_point batch_at_{};    // when the batch was taken
+  Steady::time_point drained_at_{};  // when librdkafka had nothing more for us
+  std::size_t suspects_ = 0;         // suspect topics
+  std::size_t suspect_bytes_ = 0;    // of parts held because of that
   std::size_t last_topic_ = 0;
   std::vector<Event> events_;
   Episode consume_errors_;
@@ -158,8 +185,11 @@ class KafkaReader::Impl {
 
   std::thread control_;
   bool topics_wanted_ = false;  // somebody noticed that a topic has changed
+  bool restart_wanted_ = false;
+  Steady::time_point restarted_at_{};
   Steady::time_point topics_checked_at_{};
-  Steady::time_point lost_tried_at_{};
+  Steady::time_point watched_at_{};
+  Steady::time_point placed_at_{};
   Steady::time_point ends_wanted_until_{};
   Steady::time_point ends_known_at_{};
 
@@ -167,6 +197,14 @@ class KafkaReader::Impl {
   std::condition_variable woken_;
   std::function<void()> wake_callback_;
   bool wake_pending_ = false;
+};
+
+/// For tests that do to a reader's librdkafka client what a fault would.
+struct KafkaReaderPeer {
+  static rd_kafka_t* client(const KafkaReader& reader) {
+    const std::unique_lock lock(reader.impl_->mutex_);
+    return reader.impl_->lender_->handle()->get();
+  }
 };
 
 }

@@ -33,7 +33,7 @@ bool KafkaReader::Impl::poll(Source::Sink& sink) {
   for (int refills = 0; more && !failure_;) {
     if (batch_next_ == batch_.size()) {
       // While a skip is being looked up, what it passes over stays with librdkafka.
-      if (forward_ || refills++ == 1 || !refill()) break;
+      if (forward_ || is_full() || refills++ == 1 || !refill()) break;
     }
     more = take(std::move(batch_[batch_next_++]), sink);
   }
@@ -43,11 +43,17 @@ bool KafkaReader::Impl::poll(Source::Sink& sink) {
     throw Error(std::exchange(failure_, std::nullopt).value());
   }
   // A full batch may have left more behind, of which librdkafka tells nobody again.
-  const bool is_drained = more && batch_next_ == batch_.size() && batch_.size() < kPollBatch;
-  // A skip that is being looked up wakes by itself when it is done.
-  if (!is_drained && !forward_) wake();
-  return is_drained && !forward_;
+  const bool is_drained =
+      more && batch_next_ == batch_.size() && batch_.size() < kPollBatch && !is_full();
+  // What waits for the control thread is woken by it when it is done.
+  const bool must_wait = forward_ || is_full();
+  if (!is_drained && !must_wait) wake();
+  if (is_drained && !must_wait) drained_at_ = Steady::now();
+  return is_drained && !must_wait && suspects_ == 0;
 }
+
+/// Whether so much waits for its topic's id to be compared that no more may be taken.
+bool KafkaReader::Impl::is_full() const { return suspect_bytes_ > prefetch_bytes_; }
 
 bool KafkaReader::Impl::refill() {
   std::array<rd_kafka_message_t*, kPollBatch> messages{};
@@ -56,6 +62,7 @@ bool KafkaReader::Impl::refill() {
   batch_.clear();
   batch_next_ = 0;
   for (ssize_t i = 0; i < count; ++i) batch_.emplace_back(messages[static_cast<std::size_t>(i)]);
+  if (count > 0) batch_at_ = Steady::now();
   return count > 0;
 }
 
@@ -84,7 +91,7 @@ bool KafkaReader::Impl::take(MessagePtr message, Source::Sink& sink) {
   if (!index) return true;
   Partition& partition = partitions_[*index];
   const std::int64_t offset = message->offset;
-  if (offset < partition.next_offset || partition.state == Partition::State::lost) {
+  if (offset < partition.next_offset || partition.state != Partition::State::reading) {
     ++stats_.stale_messages;
     return true;
   }
@@ -97,27 +104,62 @@ bool KafkaReader::Impl::take(MessagePtr message, Source::Sink& sink) {
     events_.emplace_back(events::OutageEnded{bootstrap_, 0});
   }
 
+  if (partition.silence.spoke()) revived(*index);
+
   const std::size_t stream = partition.stream;
+  notice_silence(stream, *message);
   Lender::Loan loan = lender_->lend(std::move(message));
   DecodeResult result = streams_[stream].decoder.decode(std::move(loan.message));
   report_decode(stream, partition, offset, result);
   if (result.status != DecodeResult::Status::decoded) return true;
+  const GpsTime time = result.part->time();
+  if (!partition.repeats.empty() && partition.repeats.take(offset, time)) {
+    ++stats_.stale_messages;
+    return true;
+  }
+  if (!topics_[stream].suspect) partition.unverified.note(offset, time);
   if (loan.copied) ++stats_.copied_parts;
   bool more = hand_over(*index, std::move(result.part), sink);
   for (BlockPartPtr& part : result.more) {
     if (more) {
       more = hand_over(*index, std::move(part), sink);
     } else {
-      streams_[stream].held.push_back({*index, std::move(part)});
+      hold(*index, std::move(part));
     }
   }
   return more;
 }
 
-/// Whether parts of this stream have to wait: for its turn, or for a skip that is being looked up.
+void KafkaReader::Impl::hold(std::size_t partition, BlockPartPtr part) {
+  const std::size_t stream = partitions_[partition].stream;
+  const bool suspect = topics_[stream].suspect;
+  if (suspect) suspect_bytes_ += part->bytes();
+  streams_[stream].held.push_back({partition, std::move(part), suspect});
+}
+
+/// A topic that speaks again after a silence may be another one by the same name.
+void KafkaReader::Impl::notice_silence(std::size_t index, const rd_kafka_message_t& message) {
+  Topic& topic = topics_[index];
+  const Steady::time_point heard_at = std::exchange(topic.heard_at, batch_at_);
+  rd_kafka_timestamp_type_t type = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE;
+  const std::int64_t stamp_ms = rd_kafka_message_timestamp(&message, &type);
+  const std::int64_t heard_stamp_ms = std::exchange(topic.heard_stamp_ms, stamp_ms);
+  const Duration limit =
+      std::max(kSuspiciousSilence, kSuspiciousSilenceStrides * streams_[index].stride);
+  if (batch_at_ - heard_at <= limit || topic.suspect) return;
+  // The silence may have been ours, and not the topic's.
+  const bool is_stamped = stamp_ms >= 0 && heard_stamp_ms >= 0;
+  if (is_stamped && std::chrono::milliseconds(stamp_ms - heard_stamp_ms) <= limit) return;
+  topic.suspect = true;
+  ++suspects_;
+  control_wanted_.notify_all();
+}
+
+/// Whether parts of this stream have to wait: for its turn, for its topic to be proven the same, or
+/// for a skip that is being looked up.
 bool KafkaReader::Impl::is_held_back(std::size_t stream, GpsTime part_time) const {
   const StreamState& state = streams_[stream];
-  if (state.paused || !state.held.empty()) return true;
+  if (state.paused || topics_[stream].suspect || !state.held.empty()) return true;
   return forward_ && state.budget > Duration::zero() && clock_->now() - part_time > state.budget;
 }
 
@@ -128,10 +170,13 @@ bool KafkaReader::Impl::hand_over(std::size_t partition, BlockPartPtr part, Sour
     ++stats_.before_start;
     return true;
   }
-  if (end <= partitions_[partition].skip_before) return true;
+  if (end <= partitions_[partition].skip_before) {
+    ++stats_.skipped_messages;
+    return true;
+  }
   if (policy_ && !forward_) judge_lag(stream, part->time());
   if (is_held_back(stream, part->time())) {
-    streams_[stream].held.push_back({partition, std::move(part)});
+    hold(partition, std::move(part));
     return true;
   }
   ++stats_.parts;
@@ -142,11 +187,14 @@ bool KafkaReader::Impl::hand_over(std::size_t partition, BlockPartPtr part, Sour
 bool KafkaReader::Impl::deliver_held(Source::Sink& sink) {
   for (std::size_t s = 0; s < streams_.size(); ++s) {
     StreamState& stream = streams_[s];
-    while (!stream.held.empty() && !stream.paused && !forward_) {
+    while (!stream.held.empty() && !stream.paused && !topics_[s].suspect && !forward_) {
       HeldPart held = std::move(stream.held.front());
       stream.held.pop_front();
       const Partition& partition = partitions_[held.partition];
-      if (held.part->time() + held.part->duration() <= partition.skip_before) continue;
+      if (held.part->time() + held.part->duration() <= partition.skip_before) {
+        ++stats_.skipped_messages;
+        continue;
+      }
       ++stats_.parts;
       if (!sink.on_part(s, std::move(held.part))) return false;
     }
@@ -160,8 +208,7 @@ void KafkaReader::Impl::stash_batch() {
     explicit Stash(Impl& impl) : reader(impl) {}
     bool on_part(std::size_t stream, BlockPartPtr part) override {
       --reader.stats_.parts;  // counted when it is handed over
-      reader.streams_[stream].held.push_back(
-          {reader.topics_[stream].partitions.front(), std::move(part)});
+      reader.hold(reader.topics_[stream].partitions.front(), std::move(part));
       return true;
     }
     void on_event(const Event& event) override { reader.events_.push_back(event); }
@@ -253,6 +300,13 @@ void KafkaReader::Impl::report_decode(std::size_t stream, const Partition& parti
   }
 }
 
+/// A partition that had fallen silent speaks again.
+void KafkaReader::Impl::revived(std::size_t partition) {
+  const PartitionKey& key = partitions_[partition].key;
+  log::info(kReaderLog, "{} [{}]: messages come again", key.topic, key.partition);
+  events_.emplace_back(events::OutageEnded{infos_[partitions_[partition].stream].id, 0});
+}
+
 /// Runs under mutex_: librdkafka calls back from inside refill() and close().
 void KafkaReader::Impl::consume_error(rd_kafka_resp_err_t error, const std::string& reason) {
   if (is_about_missing_topic(error)) {
@@ -265,8 +319,12 @@ void KafkaReader::Impl::consume_error(rd_kafka_resp_err_t error, const std::stri
     std::array<char, 512> text{};
     rd_kafka_fatal_error(lender_->handle()->get(), text.data(), text.size());
     log::error(kReaderLog, "{}: fatal: {}", bootstrap_, text.data());
-    failure_ = Error(Errc::broker_fatal, fmt::format("broker {}: {}", bootstrap_, text.data()));
-    return;
+    if (!options_.restart_after_fatal) {
+      failure_ = Error(Errc::broker_fatal, fmt::format("broker {}: {}", bootstrap_, text.data()));
+      return;
+    }
+    restart_wanted_ = true;
+    control_wanted_.notify_all();
   }
   const bool begins = !consume_errors_.running();
   if (const auto count = consume_errors_.occurred(clock_->monotonic())) {

@@ -18,7 +18,7 @@ class ColumnPart final : public BlockPart {
   /// `samples` by channel; their memory is kept alive by `owner` and aligned for the channel's
   /// type.
   ColumnPart(GpsTime time, Duration duration, std::vector<Samples> samples,
-             std::shared_ptr<const void> owner);
+             std::shared_ptr<const void> owner, std::size_t bytes = 0);
 
   [[nodiscard]] Samples samples(std::size_t channel) const override;
   [[nodiscard]] bool has_gaps() const override { return has_gaps_; }

@@ -10,8 +10,8 @@
 namespace arrakis::inline v1 {
 
 ColumnPart::ColumnPart(GpsTime time, Duration duration, std::vector<Samples> samples,
-                       std::shared_ptr<const void> owner)
-    : BlockPart(time, duration),
+                       std::shared_ptr<const void> owner, std::size_t bytes)
+    : BlockPart(time, duration, bytes),
       samples_(std::move(samples)),
       owner_(std::move(owner)),
       has_gaps_(std::any_of(samples_.begin(), samples_.end(), [](const Samples& channel) {

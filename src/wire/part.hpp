@@ -24,7 +24,8 @@ struct Samples {
 /// Immutable and safe from any thread. Channels are numbered as in their stream's ChannelSet.
 class BlockPart {
  public:
-  BlockPart(GpsTime time, Duration duration) : time_(time), duration_(duration) {}
+  BlockPart(GpsTime time, Duration duration, std::size_t bytes = 0)
+      : time_(time), duration_(duration), bytes_(bytes) {}
   virtual ~BlockPart() = default;
   BlockPart(const BlockPart&) = delete;
   BlockPart& operator=(const BlockPart&) = delete;
@@ -32,6 +33,8 @@ class BlockPart {
   [[nodiscard]] GpsTime time() const { return time_; }
   /// As its rows say; the multiplexer compares it with the stream's stride.
   [[nodiscard]] Duration duration() const { return duration_; }
+  /// What it counts for where the bytes held are limited; zero for a part of a block.
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
 
   /// The samples of a channel. The first call that finds the message's memory misaligned copies
   /// the message's values once, for all channels.
@@ -42,6 +45,7 @@ class BlockPart {
  private:
   GpsTime time_;
   Duration duration_;
+  std::size_t bytes_;
 };
 
 }  // namespace arrakis::inline v1

@@ -208,7 +208,7 @@ Result<RowLayout> RowMapper::map(const RowTable& table) const {
 
 RowPart::RowPart(GpsTime time, std::shared_ptr<const RowLayout> layout, const std::byte* values,
                  Bitmap validity, std::shared_ptr<const void> owner)
-    : BlockPart(time, layout->duration),
+    : BlockPart(time, layout->duration, layout->covered.size * layout->sample_bytes),
       layout_(std::move(layout)),
       owner_(std::move(owner)),
       covered_values_(layout_->covered.size == 0

@@ -60,6 +60,7 @@ BlockPartPtr to_part(const SeriesBlock& block, const ChannelSet& channels) {
                                                 block.size(), channels.size()));
   }
   std::vector<Samples> samples;
+  std::size_t bytes = 0;
   samples.reserve(channels.size());
   const auto owners = std::make_shared<std::vector<std::shared_ptr<const void>>>();
   for (const Channel& channel : channels) {
@@ -74,12 +75,14 @@ BlockPartPtr to_part(const SeriesBlock& block, const ChannelSet& channels) {
                   fmt::format("the first sample of '{}' is at {} ns, not at the block's {} ns",
                               channel.name(), series.time().ns(), block.time().ns()));
     }
+    bytes += series.bytes().size();
     samples.push_back({series.bytes().data(), series.size(), series.validity(),
                        series.validity_offset(), series.gap_count(), true});
     const std::shared_ptr<const void>& owner = BlockData::owner_of(series);
     if (owners->empty() || owners->back() != owner) owners->push_back(owner);
   }
-  return std::make_shared<ColumnPart>(block.time(), block.duration(), std::move(samples), owners);
+  return std::make_shared<ColumnPart>(block.time(), block.duration(), std::move(samples), owners,
+                                      bytes);
 }
 
 }  // namespace arrakis::inline v1

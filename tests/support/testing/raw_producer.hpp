@@ -12,12 +12,14 @@ namespace arrakis::testing {
 
 class RawProducer {
  public:
-  explicit RawProducer(const std::string& bootstrap)
-      : handle_(Handle::create(HandleKind::producer, bootstrap, {{"linger.ms", "0"}}, {})) {}
+  explicit RawProducer(const std::string& bootstrap, const KafkaProperties& properties = {})
+      : handle_(Handle::create(HandleKind::producer, bootstrap, {{"linger.ms", "0"}}, properties)) {
+  }
 
   void send(const std::string& topic, std::string bytes) {
     produce(topic, bytes.data(), bytes.size());
   }
+  [[nodiscard]] rd_kafka_t* client() const { return handle_->get(); }
   void send_null(const std::string& topic) { produce(topic, nullptr, 0); }
 
  private:

@@ -1,0 +1,194 @@
+/// A reader under faults that a real broker can't be made to show.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "arrakis/kafka.hpp"
+#include "kafka/embedded_broker.hpp"
+#include "kafka/reader_impl.hpp"
+#include "testing/channels.hpp"
+#include "testing/collector.hpp"
+
+namespace arrakis {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::Collector;
+using testing::kStride;
+using testing::make_block;
+using testing::make_partition;
+using testing::on_grid;
+
+class KafkaReaderFault : public ::testing::Test {
+ protected:
+  KafkaReaderFault() { broker_.create_topic("arrakis-P"); }
+
+  void publish(int first, int count) {
+    for (int i = first; i < first + count; ++i) {
+      publisher_.publish(make_block(base_ + i * kStride, channels_, i));
+    }
+  }
+  std::vector<GpsTime> times(int count) const {
+    std::vector<GpsTime> expected;
+    for (int i = 0; i < count; ++i) expected.push_back(base_ + i * kStride);
+    return expected;
+  }
+  bool poll_until(std::size_t parts, Duration limit = 30s) {
+    return got_.poll_until(
+        reader_, [&] { return got_.parts.size() >= parts; }, limit);
+  }
+
+  EmbeddedBroker broker_;
+  const GpsTime base_ = on_grid(system_clock().now()) - 60s;
+  const ChannelSet channels_{make_partition("P", 1)};
+  KafkaPublisher publisher_{broker_.bootstrap(), channels_};
+  KafkaReader reader_{broker_.bootstrap(),
+                      channels_,
+                      {.missing_topic_interval = 50ms, .restart_after_fatal = true}};
+  Collector got_;
+};
+
+TEST_F(KafkaReaderFault, PartitionThatLibrdkafkaNoLongerFetchesIsNoticedAndRevived) {
+  reader_.open({});
+  publish(0, 5);
+  ASSERT_TRUE(poll_until(5));
+  const PartitionList list = make_partition_list(1);
+  rd_kafka_topic_partition_list_add(list.get(), "arrakis-P", 0);
+  rd_kafka_pause_partitions(KafkaReaderPeer::client(reader_), list.get());
+  publish(5, 10);
+  ASSERT_TRUE(poll_until(15));
+  EXPECT_EQ(got_.times(0), times(15));
+  EXPECT_EQ(reader_.stats().revived_partitions, 1U);
+  const auto began = got_.events_of<events::OutageBegan>();
+  ASSERT_EQ(began.size(), 1U);
+  EXPECT_THAT(began[0].reason,
+              ::testing::HasSubstr("arrakis-P [0] is silent at offset 5 although its log goes to"));
+  EXPECT_EQ(got_.events_of<events::OutageEnded>().size(), 1U);
+}
+
+TEST_F(KafkaReaderFault, ReaderThatIsNotPolledIsNotTakenForAStall) {
+  reader_.open({});
+  publish(0, 5);
+  std::this_thread::sleep_for(3 * kSilenceCheck);
+  ASSERT_TRUE(poll_until(5));
+  EXPECT_EQ(reader_.stats().revived_partitions, 0U);
+}
+
+TEST_F(KafkaReaderFault, AfterAFatalErrorReadingGoesOnWithANewClientWhereItWas) {
+  reader_.open({});
+  publish(0, 5);
+  ASSERT_TRUE(poll_until(5));
+  rd_kafka_test_fatal_error(KafkaReaderPeer::client(reader_), RD_KAFKA_RESP_ERR__FATAL,
+                            "made by a test");
+  publish(5, 5);
+  ASSERT_TRUE(poll_until(10));
+  EXPECT_EQ(got_.times(0), times(10));
+  EXPECT_EQ(reader_.stats().restarts, 1U);
+  EXPECT_EQ(got_.events_of<events::OutageBegan>().size(), 1U);
+  EXPECT_EQ(got_.events_of<events::OutageEnded>().size(), 1U);
+}
+
+TEST_F(KafkaReaderFault, WithoutTheOptionAFatalErrorIsThrownAfterWhatCameBeforeIt) {
+  KafkaReader reader(broker_.bootstrap(), channels_);
+  reader.open({});
+  publish(0, 5);
+  ASSERT_TRUE(got_.poll_until(reader, [&] { return got_.parts.size() == 5; }));
+  rd_kafka_test_fatal_error(KafkaReaderPeer::client(reader), RD_KAFKA_RESP_ERR__FATAL,
+                            "made by a test");
+  try {
+    got_.poll_until(reader, [] { return false; });
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Errc::broker_fatal);
+    EXPECT_THAT(error.what(), ::testing::HasSubstr(broker_.bootstrap()));
+  }
+  EXPECT_TRUE(reader.done());
+}
+
+TEST_F(KafkaReaderFault, BrokerThatSaysForAWhileThatTheTopicIsGoneIsReadOnWithoutRepeats) {
+  reader_.open({});
+  publish(0, 5);
+  ASSERT_TRUE(poll_until(5));
+  rd_kafka_mock_topic_set_error(broker_.cluster(), "arrakis-P",
+                                RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
+  ASSERT_TRUE(got_.poll_until(
+      reader_, [&] { return reader_.stats().missing_topics == 1; }, 30s));
+  rd_kafka_mock_topic_set_error(broker_.cluster(), "arrakis-P", RD_KAFKA_RESP_ERR_NO_ERROR);
+  ASSERT_TRUE(got_.poll_until(
+      reader_, [&] { return reader_.stats().missing_topics == 0; }, 30s));
+  publish(5, 5);
+  ASSERT_TRUE(poll_until(10));
+  EXPECT_EQ(got_.times(0), times(10));
+  EXPECT_EQ(reader_.stats().recreated_topics, 0U);
+}
+
+TEST_F(KafkaReaderFault, TopicThatTheBrokerCanNotTellAboutIsStillThere) {
+  reader_.open({});
+  publish(0, 5);
+  ASSERT_TRUE(poll_until(5));
+  rd_kafka_mock_topic_set_error(broker_.cluster(), "arrakis-P",
+                                RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
+  // Longer than the interval at which topics are compared.
+  got_.poll_until(
+      reader_, [] { return false; }, 2 * kTopicIdInterval);
+  EXPECT_EQ(reader_.stats().missing_topics, 0U);
+  rd_kafka_mock_topic_set_error(broker_.cluster(), "arrakis-P", RD_KAFKA_RESP_ERR_NO_ERROR);
+  publish(5, 5);
+  ASSERT_TRUE(poll_until(10));
+  EXPECT_EQ(got_.times(0), times(10));
+}
+
+TEST_F(KafkaReaderFault, TopicThatCouldNotBeToldAboutAtFirstIsReadFromItsStart) {
+  rd_kafka_mock_topic_set_error(broker_.cluster(), "arrakis-P",
+                                RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
+  reader_.open({.start = GpsTime()});
+  EXPECT_EQ(reader_.stats().missing_topics, 1U);
+  rd_kafka_mock_topic_set_error(broker_.cluster(), "arrakis-P", RD_KAFKA_RESP_ERR_NO_ERROR);
+  publish(0, 5);
+  ASSERT_TRUE(poll_until(5));
+  EXPECT_EQ(got_.times(0), times(5));
+}
+
+TEST_F(KafkaReaderFault, StreamThatIsPausedStaysSoThroughAMoveAndANewClient) {
+  publish(0, 5);
+  reader_.open({.start = GpsTime()});
+  reader_.pause(0);
+  ASSERT_EQ(reader_.fast_forward(), 1U);
+  rd_kafka_test_fatal_error(KafkaReaderPeer::client(reader_), RD_KAFKA_RESP_ERR__FATAL,
+                            "made by a test");
+  ASSERT_TRUE(got_.poll_until(
+      reader_, [&] { return reader_.stats().restarts == 1; }, 30s));
+  publish(5, 300);  // more than one poll takes
+  got_.poll_until(
+      reader_, [] { return false; }, 1s);
+  EXPECT_TRUE(got_.parts.empty());
+  EXPECT_EQ(reader_.stats().messages, 0U);
+  reader_.resume(0);
+  EXPECT_TRUE(poll_until(300));
+}
+
+TEST_F(KafkaReaderFault, PollDoesNotWakeItselfWhileASkipIsLookedUp) {
+  ReaderOptions options;
+  options.fast_forward = true;
+  options.policy.grace_floor = 0;
+  options.policy.grace_budgets = 1e-9;
+  KafkaReader reader(broker_.bootstrap(), channels_, options);
+  publish(0, 1000);
+  reader.open({.start = GpsTime()});
+  std::atomic<int> wakes{0};
+  reader.set_wakeup([&] { ++wakes; });
+  // The look-up takes three round trips.
+  rd_kafka_mock_broker_set_rtt(broker_.cluster(), -1, 300);
+  ASSERT_TRUE(got_.poll_until(
+      reader, [&] { return !got_.events_of<events::SkippedAhead>().empty(); }, 30s));
+  EXPECT_LT(wakes, 100);
+}
+
+}
+}

@@ -62,7 +62,7 @@ class ScriptedSource final : public Source {
   bool take_turn() {
     if (turn_ == reads_.size()) return false;
     const Json& read = reads_[turn_++];
-    clock_->set_now(time_at(read, "now_ns"));
+    clock_->advance(time_at(read, "now_ns") - clock_->now());
     for (const Json& block : read.at("blocks")) waiting_.push_back(arrival_of(block));
     return true;
   }

@@ -45,11 +45,15 @@ struct StreamOptions {
   bool whole_blocks = false;
   /// Parts further ahead of now than this (and than the stream's deadline) are refused.
   Duration future_limit = std::chrono::seconds(10);
+  /// Bytes of samples that a request with a start holds while it waits for its slowest stream;
+  /// streams that are ahead by more are held back at their source. One block is always held.
+  std::size_t buffer_bytes = std::size_t{64} << 20U;
   /// Receives events on the thread that calls next(). May be empty; must not throw; may cancel().
   std::function<void(const Event&)> on_event;
   /// Put before stream names in log lines.
   std::string label;
-  /// Must outlive the stream.
+  /// May be set while the stream runs: deadlines go by the old time for as long as blocks of now,
+  /// by that time, keep coming. Must outlive the stream.
   const Clock* clock = &system_clock();
 };
 

@@ -17,6 +17,7 @@
 
 #include "core/episode.hpp"
 #include "core/logging.hpp"
+#include "core/steady_time.hpp"
 #include "wire/block_data.hpp"
 #include "wire/part.hpp"
 
@@ -32,7 +33,7 @@ constexpr Duration kCompletionMargin = std::chrono::seconds(2);
 
 using PartMux = Mux<BlockPartPtr>;
 
-void validate(const StreamOptions& options) {
+StreamOptions validated(StreamOptions options) {
   const auto refuse = [](const std::string& message) {
     throw Error(Errc::invalid_argument, message);
   };
@@ -53,6 +54,7 @@ void validate(const StreamOptions& options) {
   positive(options.timeout, "timeout");
   positive(options.fallback_timeout, "fallback timeout");
   if (options.clock == nullptr) refuse("no clock given");
+  return options;
 }
 
 }
@@ -88,6 +90,9 @@ class BlockStream::Impl final : Source::Sink {
   bool poll_sources();
   bool arm_feeds();
   void balance_feeds();
+  [[nodiscard]] bool is_far_ahead(std::size_t index) const;
+  [[nodiscard]] bool may_go_on(std::size_t index) const;
+  [[nodiscard]] std::size_t slots_in_block(std::size_t index) const;
   bool report_late(std::size_t index, GpsTime time);
   void refuse(std::size_t index, std::uint64_t& counter, const BlockPart& part, const char* why);
   void finish_if_complete(GpsTime now);
@@ -107,6 +112,7 @@ class BlockStream::Impl final : Source::Sink {
   StreamOptions options_;
   std::vector<std::unique_ptr<Source>> sources_;
   std::vector<Feed> feeds_;
+  SteadyTime time_;
   std::vector<std::size_t> first_feed_;  // by source
   std::shared_ptr<const BlockLayout> layout_;
   std::optional<PartMux> mux_;
@@ -117,9 +123,11 @@ class BlockStream::Impl final : Source::Sink {
   std::size_t polling_ = 0;      // the source being polled
   std::size_t next_source_ = 0;  // whose turn it is to be first
   bool got_parts_ = false;
+  GpsTime poll_time_;       // when the sources were polled last
   GpsTime deadline_time_;   // deadlines up to here may have passed
   bool completed_ = false;  // told the multiplexer that nothing more comes
   bool ended_ = false;
+  std::size_t stored_bytes_ = 0;  // of the parts in the multiplexer, with a start
   PartMux::Output output_;
   std::optional<PartMux::Output> tail_;  // of a tail flush under GapPolicy::skip
   std::vector<Event> events_;
@@ -135,8 +143,9 @@ class BlockStream::Impl final : Source::Sink {
 };
 
 BlockStream::Impl::Impl(std::vector<std::unique_ptr<Source>> sources, StreamOptions options)
-    : options_(std::move(options)), sources_(std::move(sources)) {
-  validate(options_);
+    : options_(validated(std::move(options))),
+      sources_(std::move(sources)),
+      time_(*options_.clock) {
   if (sources_.empty()) throw Error(Errc::invalid_argument, "no source to stream from");
   end_ = options_.end;
   if (options_.start && options_.duration) end_ = *options_.start + *options_.duration;
@@ -165,7 +174,7 @@ BlockStream::Impl::Impl(std::vector<std::unique_ptr<Source>> sources, StreamOpti
   // A timeout that the caller states holds for every stream.
   mux_options.fallback_timeout = options_.timeout ? options_.timeout : options_.fallback_timeout;
   mux_options.label = options_.label;
-  deadline_time_ = options_.clock->now();
+  deadline_time_ = time_.now();
   mux_.emplace(std::move(streams), std::move(mux_options), deadline_time_);
   for (std::size_t i = 0; i < feeds_.size(); ++i) {
     longest_timeout_ = std::max(longest_timeout_, mux_->schedule().timeout(i));
@@ -220,7 +229,8 @@ BlockStream::Next BlockStream::Impl::next(std::optional<Duration> wait) {
 /// One round over the sources, each first in its turn, until the multiplexer has something. Whether
 /// there is a reason to look again at once.
 bool BlockStream::Impl::poll_sources() {
-  const GpsTime began = options_.clock->now();
+  poll_time_ = time_.now();
+  const GpsTime began = poll_time_;
   got_parts_ = false;
   bool is_drained = true;
   const std::size_t count = sources_.size();
@@ -250,8 +260,10 @@ bool BlockStream::Impl::on_part(std::size_t stream, BlockPartPtr part) {
   Feed& feed = feeds_[index];
   got_parts_ = true;
   ++counts_.parts;
-  const GpsTime now = options_.clock->now();
   const GpsTime time = part->time();
+  if (time_.saw(time, std::max(mux_->schedule().timeout(index), options_.future_limit))) {
+    poll_time_ = time_.now();
+  }
   const Duration duration = part->duration();
 
   if (options_.start && time + duration <= *options_.start) {
@@ -260,13 +272,15 @@ bool BlockStream::Impl::on_part(std::size_t stream, BlockPartPtr part) {
   }
   // What claims to be far ahead of now would make everything before it late.
   const Duration ahead = std::max(mux_->schedule().timeout(index), options_.future_limit);
-  if (time - now > ahead) {
+  if (time - poll_time_ > ahead) {
     refuse(index, counts_.future, *part, "too far ahead of now");
     return true;
   }
-  const PushResult result = mux_->push(index, time, duration, std::move(part), now);
+  const std::size_t bytes = part->bytes();
+  const PushResult result = mux_->push(index, time, duration, std::move(part), poll_time_);
   switch (result) {
     case PushResult::accepted:
+      if (!is_live()) stored_bytes_ += bytes;
       feed.misplaced.ended();
       break;
     case PushResult::startup_trimmed:
@@ -292,10 +306,7 @@ bool BlockStream::Impl::on_part(std::size_t stream, BlockPartPtr part) {
       break;
   }
   // With a start nothing may be dropped: the source keeps what doesn't fit.
-  if (!is_live()) {
-    const QueueState state = mux_->schedule().state(index);
-    if (state.stored + 1 >= state.capacity) return false;
-  }
+  if (!is_live() && is_far_ahead(index)) return false;
   return !mux_->ready(deadline_time_);
 }
 
@@ -336,16 +347,35 @@ bool BlockStream::Impl::arm_feeds() {
   return has_armed;
 }
 
+/// Whether a stream has as much as may be held of it: only ever one that doesn't hold up the
+/// others.
+bool BlockStream::Impl::is_far_ahead(std::size_t index) const {
+  const QueueState state = mux_->schedule().state(index);
+  if (state.stored + 1 >= state.capacity) return true;
+  return stored_bytes_ > options_.buffer_bytes && state.stored > slots_in_block(index);
+}
+
+/// Whether a stream that was held back may go again.
+bool BlockStream::Impl::may_go_on(std::size_t index) const {
+  const std::size_t stored = mux_->schedule().state(index).stored;
+  if (stored < slots_in_block(index)) return true;  // the others may be waiting for it
+  return stored <= mux_->schedule().state(index).capacity / 2 &&
+         stored_bytes_ <= options_.buffer_bytes / 2;
+}
+
+std::size_t BlockStream::Impl::slots_in_block(std::size_t index) const {
+  return static_cast<std::size_t>(stride() / mux_->schedule().stream(index).stride);
+}
+
 /// Holds back streams that are far ahead of the others, and lets them go again.
 void BlockStream::Impl::balance_feeds() {
   if (is_live()) return;
   for (std::size_t i = 0; i < feeds_.size(); ++i) {
     Feed& feed = feeds_[i];
-    const QueueState state = mux_->schedule().state(i);
-    if (!feed.paused && state.stored + 1 >= state.capacity) {
+    if (!feed.paused && is_far_ahead(i)) {
       feed.paused = true;
       feed.source->pause(feed.index);
-    } else if (feed.paused && state.stored <= state.capacity / 2) {
+    } else if (feed.paused && may_go_on(i)) {
       feed.paused = false;
       feed.source->resume(feed.index);
     }
@@ -380,7 +410,7 @@ void BlockStream::Impl::finish_if_complete(GpsTime now) {
 std::optional<SeriesBlock> BlockStream::Impl::serve() {
   while (!ended_ && !failure_) {
     if (!mux_->ready(deadline_time_)) {
-      finish_if_complete(options_.clock->now());
+      finish_if_complete(time_.now());
       if (!completed_) return std::nullopt;
       if (!mux_->ready(deadline_time_)) return serve_tail();
     }
@@ -478,7 +508,11 @@ std::optional<SeriesBlock> BlockStream::Impl::emit(PartMux::Output& output) {
   for (std::size_t s = 0; s < slots.size(); ++s) {
     slots[s] = cover(output, s);
     for (const PartSlot& slot : slots[s]) {
-      if (slot.part == nullptr) ++counts_.gap_slots;
+      if (slot.part == nullptr) {
+        ++counts_.gap_slots;
+      } else if (!is_live()) {
+        stored_bytes_ -= slot.part->bytes();
+      }
     }
     const auto& found = output.streams[s];
     if (found.empty()) continue;
@@ -520,7 +554,7 @@ std::optional<GpsTime> BlockStream::Impl::wake_time() {
   std::optional<GpsTime> wake = mux_->schedule().next_deadline();
   if (end_ && !completed_) {
     const GpsTime completion = *end_ + longest_timeout_ + kCompletionMargin;
-    if (completion > options_.clock->now()) wake = wake ? std::min(*wake, completion) : completion;
+    if (completion > time_.now()) wake = wake ? std::min(*wake, completion) : completion;
   }
   return wake;
 }
@@ -529,8 +563,7 @@ void BlockStream::Impl::wait_until(std::optional<std::chrono::steady_clock::time
   if (const std::optional<GpsTime> wake = wake_time()) {
     // At most an hour at a time, so that a step of the clock is noticed.
     constexpr Duration kLongest = std::chrono::hours(1);
-    const Duration left =
-        std::clamp<Duration>(*wake - options_.clock->now(), Duration::zero(), kLongest);
+    const Duration left = std::clamp<Duration>(*wake - time_.now(), Duration::zero(), kLongest);
     const auto at = std::chrono::steady_clock::now() + left;
     limit = limit ? std::min(*limit, at) : at;
   }

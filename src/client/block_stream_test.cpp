@@ -33,6 +33,9 @@ class BlockStreamTest : public ::testing::Test {
  protected:
   BlockStreamTest() { clock_.set_now(kBase); }
 
+  /// Time passes until `t`.
+  void go_to(GpsTime t) { clock_.advance(t - clock_.now()); }
+
   BlockStream make(StreamOptions options = {}) {
     auto source = std::make_unique<ScriptedSource>(
         std::vector<StreamInfo>{{"broker/P", p_}, {"broker/Q", q_}});
@@ -95,9 +98,9 @@ TEST_F(BlockStreamTest, MissingStreamIsAGapAtItsDeadlineAndNotBefore) {
   put_both(0, 1);
   EXPECT_EQ(drain(stream), std::vector<int>({0}));
   put_p(1);
-  clock_.set_now(kBase + kStride + kTimeout - 1ns);
+  go_to(kBase + kStride + kTimeout - 1ns);
   EXPECT_EQ(drain(stream), std::vector<int>());
-  clock_.set_now(kBase + kStride + kTimeout);
+  go_to(kBase + kStride + kTimeout);
   EXPECT_EQ(drain(stream), std::vector<int>({1}));
   EXPECT_FALSE(last_["X1:P-0"].has_gaps());
   EXPECT_EQ(last_["X1:Q-0"].gap_count(), last_["X1:Q-0"].size());
@@ -109,7 +112,7 @@ TEST_F(BlockStreamTest, LatePartIsDroppedAndCounted) {
   put_both(0, 1);
   drain(stream);
   put_p(1);
-  clock_.set_now(kBase + kStride + kTimeout);
+  go_to(kBase + kStride + kTimeout);
   drain(stream);
   put_q(1);
   put_both(2, 1);
@@ -150,7 +153,7 @@ TEST_F(BlockStreamTest, BoundedStreamOverMissingDataEndsWithGapsWhenTheSourceHas
   source_->set_exhausted(true);
   EXPECT_EQ(drain(stream), std::vector<int>({0, 1}));
   EXPECT_EQ(status_, BlockStream::Status::timeout);
-  clock_.set_now(kBase + 4 * kStride + kTimeout + 2s);
+  go_to(kBase + 4 * kStride + kTimeout + 2s);
   EXPECT_EQ(drain(stream), std::vector<int>({2, 3}));
   EXPECT_EQ(status_, BlockStream::Status::end);
   EXPECT_TRUE(last_.is_all_gap());
@@ -265,7 +268,7 @@ TEST_F(BlockStreamTest, AStreamWithAStartGetsDeadlinesOnceItsSourceHasCaughtUp) 
   options.start = kBase;
   BlockStream stream = make(options);
   put_p(0);
-  clock_.set_now(kBase + 10s);
+  go_to(kBase + 10s);
   EXPECT_EQ(drain(stream), std::vector<int>());
   source_->set_caught_up(0);
   source_->set_caught_up(1);
@@ -293,6 +296,36 @@ TEST_F(BlockStreamTest, PartsOfTheFutureOffTheGridOrOfAnotherLengthAreDroppedAnd
   EXPECT_EQ(stats.blocks, 3U);
 }
 
+TEST_F(BlockStreamTest, ClockThatIsSetAheadLosesNothing) {
+  BlockStream stream = make();
+  put_both(0, 1);
+  EXPECT_EQ(drain(stream), std::vector<int>({0}));
+  clock_.set_now(clock_.now() + 1h);
+  for (int slot = 1; slot < 400; ++slot) {
+    clock_.advance(kStride);
+    put_both(slot, 1);
+    ASSERT_EQ(drain(stream), std::vector<int>({slot}));
+    ASSERT_FALSE(last_.has_gaps());
+  }
+  EXPECT_EQ(stream.stats().late, 0U);
+}
+
+TEST_F(BlockStreamTest, ClockThatIsSetBackNeitherRefusesPartsNorHoldsUpDeadlines) {
+  BlockStream stream = make();
+  put_both(0, 1);
+  EXPECT_EQ(drain(stream), std::vector<int>({0}));
+  clock_.set_now(clock_.now() - 1h);
+  std::vector<int> slots;
+  for (int slot = 1; slot < 400; ++slot) {
+    clock_.advance(kStride);
+    put_p(slot);  // Q is missing: every block waits for its deadline
+    for (const int got : drain(stream)) slots.push_back(got);
+  }
+  EXPECT_EQ(stream.stats().future, 0U);
+  // All but those whose deadline has not come.
+  EXPECT_EQ(slots.size(), static_cast<std::size_t>(399 - kTimeout / kStride));
+}
+
 TEST_F(BlockStreamTest, PartOfTheFutureDoesNotSilenceAStreamThatReadsHistory) {
   BlockStream stream = make(bounded(4));
   put_both(0, 1);
@@ -306,12 +339,36 @@ TEST_F(BlockStreamTest, PartOfTheFutureDoesNotSilenceAStreamThatReadsHistory) {
 TEST_F(BlockStreamTest, SkewedStreamsOfABoundedRequestLoseNothing) {
   constexpr int kSlots = 2500;  // more than a stream may hold
   BlockStream stream = make(bounded(kSlots));
-  clock_.set_now(kBase + kSlots * kStride);
+  go_to(kBase + kSlots * kStride);
   for (int slot = 0; slot < kSlots; ++slot) put_p(slot);
   EXPECT_EQ(drain(stream), std::vector<int>());
   EXPECT_TRUE(source_->is_paused(0));
   for (int slot = 0; slot < kSlots; ++slot) put_q(slot);
   EXPECT_EQ(drain(stream).size(), static_cast<std::size_t>(kSlots));
+  EXPECT_EQ(stream.stats().gap_slots, 0U);
+  EXPECT_EQ(stream.stats().overflow, 0U);
+}
+
+TEST_F(BlockStreamTest, StreamsThatAreAheadOfTheSlowestHoldNoMoreThanTheBuffer) {
+  constexpr int kSlots = 200;
+  constexpr int kHeld = 10;
+  go_to(kBase + kSlots * kStride);
+  StreamOptions options = bounded(kSlots);
+  options.buffer_bytes = kHeld * 2 * 4 * sizeof(float);  // of P: two channels of four samples
+  BlockStream stream = make(options);
+  for (int slot = 0; slot < kSlots; ++slot) put_p(slot);
+  EXPECT_EQ(drain(stream), std::vector<int>());
+  EXPECT_TRUE(source_->is_paused(0));
+  EXPECT_FALSE(source_->is_paused(1));
+  EXPECT_GE(source_->waiting(), static_cast<std::size_t>(kSlots - kHeld - 2));
+  for (int slot = 0; slot < kSlots; ++slot) put_q(slot);
+  std::vector<int> slots;
+  while (slots.size() < kSlots) {
+    const std::vector<int> got = drain(stream);
+    ASSERT_FALSE(got.empty());
+    slots.insert(slots.end(), got.begin(), got.end());
+  }
+  for (int slot = 0; slot < kSlots; ++slot) EXPECT_EQ(slots[static_cast<std::size_t>(slot)], slot);
   EXPECT_EQ(stream.stats().gap_slots, 0U);
   EXPECT_EQ(stream.stats().overflow, 0U);
 }

@@ -70,3 +70,18 @@ function(arrakis_test name)
   include(GoogleTest)
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES ${properties})
 endfunction()
+
+# arrakis_fuzz_target(<name> SOURCES … LINKS …)
+#
+# A libFuzzer program, built by the preset fuzz only. Its saved corpus is tests/corpus/<name>, which
+# the unit tests run through the same function.
+function(arrakis_fuzz_target name)
+  if(NOT ARRAKIS_FUZZ)
+    return()
+  endif()
+  cmake_parse_arguments(PARSE_ARGV 1 F "" "" "SOURCES;LINKS")
+  add_executable(${name} ${F_SOURCES})
+  target_link_libraries(${name} PRIVATE ${F_LINKS} arrakis_warnings)
+  target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/fuzz")
+endfunction()

@@ -225,8 +225,12 @@ void append_samples(std::string& out, const Series& series) {
 // Reading.
 
 constexpr std::size_t kExcerptBytes = 60;
+constexpr double kExact = 9007199254740992.0;  // up to here a double names one integer
 
 std::string excerpt(const json& value) {
+  // Not their text: writing it takes as much stack as they are deep.
+  if (value.is_array()) return "an array";
+  if (value.is_object()) return "an object";
   std::string text = value.dump(-1, ' ', true, json::error_handler_t::replace);
   if (text.size() > kExcerptBytes) text.replace(kExcerptBytes, std::string::npos, "…");
   return text;
@@ -268,7 +272,9 @@ class FieldReader {
     if (!is_positive || !std::isfinite(value.get<double>())) {
       fail(key, "a number of samples a second above zero", value);
     }
-    if (value.is_number_unsigned()) return SampleRate(value.get<std::uint64_t>());
+    // The text of a greater integer need not be one that JSON readers take for an integer.
+    const bool keeps_integer_form = value.is_number_unsigned() && value.get<double>() <= kExact;
+    if (keeps_integer_form) return SampleRate(value.get<std::uint64_t>());
     return SampleRate(value.get<double>());
   }
 
@@ -329,7 +335,6 @@ class FieldReader {
     }
     if (value.is_number_integer()) return value.get<std::int64_t>();
     if (!value.is_number_float()) return std::nullopt;
-    constexpr double kExact = 9007199254740992.0;  // up to here a double names one integer
     const auto real = value.get<double>();
     if (std::trunc(real) != real || std::abs(real) > kExact) return std::nullopt;
     return static_cast<std::int64_t>(real);

@@ -14,6 +14,7 @@ namespace arrakis::inline v1 {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -66,6 +67,32 @@ TEST(ChannelJson, RateKeepsTheFormItCameIn) {
     const std::string text = channel_text(std::string("\"sample_rate\": ") + rate);
     EXPECT_EQ(to_json(channel_from_json(text)), text);
   }
+}
+
+TEST(ChannelJson, RateBeyondExactIntegersReadsBackEqual) {
+  for (const char* const rate : {"9007199254740992", "9007199254740993", "18446744073709551615"}) {
+    const Channel channel =
+        channel_from_json(channel_text(std::string("\"sample_rate\": ") + rate));
+    const Channel again = channel_from_json(to_json(channel));
+    EXPECT_EQ(again.sample_rate(), channel.sample_rate()) << rate;
+    EXPECT_EQ(again.sample_rate().to_string(), channel.sample_rate().to_string()) << rate;
+  }
+}
+
+TEST(ChannelJson, ValueNestedDeeperThanTheStackIsRefusedOrPassedOver) {
+  constexpr std::size_t kDepth = 1'000'000;
+  const std::string arrays = std::string(kDepth, '[') + std::string(kDepth, ']');
+  std::string objects;
+  for (std::size_t i = 0; i < kDepth; ++i) objects += "{\"a\":";
+  objects += '0' + std::string(kDepth, '}');
+  for (const std::string& deep : {arrays, objects}) {
+    const bool is_array = deep.front() == '[';
+    EXPECT_THAT(failure_of(channel_text("\"sample_rate\": " + deep)),
+                EndsWith(is_array ? ", not an array" : ", not an object"));
+    EXPECT_EQ(channel_from_json(channel_text("\"sample_rate\": 16, \"a\": " + deep)).name(),
+              "X1:A-a");
+  }
+  EXPECT_THAT(failure_of(arrays), HasSubstr("a channel is a JSON object, not an array"));
 }
 
 TEST(ChannelJson, NumbersAreExactToTheirLastDigit) {

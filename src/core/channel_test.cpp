@@ -8,6 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "core/channel_name_exercise.hpp"
+#include "testing/corpus.hpp"
+
 namespace arrakis::inline v1 {
 namespace {
 
@@ -328,6 +331,12 @@ TEST(ChannelSet, ASelectorWithoutAMatchIsNamed) {
         },
         Errc::not_found);
     EXPECT_TRUE(contains(why, "'" + selector + "'")) << why;
+  }
+}
+
+TEST(ChannelName, SavedInputsOfTheFuzzerDoNoHarm) {
+  for (const testing::SavedInput& input : testing::corpus("channel_name_fuzz")) {
+    exercise_channel_name(input.bytes);
   }
 }
 

@@ -5,6 +5,8 @@
 
 #include "arrakis/error.hpp"
 #include "arrakis/time.hpp"
+#include "core/time_text_exercise.hpp"
+#include "testing/corpus.hpp"
 
 namespace arrakis::inline v1 {
 namespace {
@@ -330,6 +332,12 @@ TEST(FormatDuration, SuitsPeople) {
   EXPECT_EQ(format_duration(-62'500us), "-62.5 ms");
   EXPECT_EQ(format_duration(Duration::max()), "106752 d");
   EXPECT_EQ(format_duration(Duration::min()), "-106752 d");
+}
+
+TEST(TimeText, SavedInputsOfTheFuzzerDoNoHarm) {
+  for (const testing::SavedInput& input : testing::corpus("time_text_fuzz")) {
+    exercise_time_text(input.bytes);
+  }
 }
 
 }  // namespace

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "arrakis/json.hpp"
+#include "testing/corpus.hpp"
+#include "wire/channel_json_exercise.hpp"
 
 namespace arrakis::inline v1 {
 namespace {
@@ -204,6 +206,12 @@ TEST(ChannelJson, WhatIsNoObjectIsRefused) {
     EXPECT_THAT(failure_of(text), HasSubstr("a channel is a JSON object")) << text;
   }
   EXPECT_THAT(failure_of(std::string(100'000, '[')), StartsWith("not valid JSON"));
+}
+
+TEST(ChannelJson, SavedInputsOfTheFuzzerDoNoHarm) {
+  for (const testing::SavedInput& input : testing::corpus("channel_json_fuzz")) {
+    exercise_channel_json(input.bytes);
+  }
 }
 
 TEST(ReadChannels, OneALineAndBlankLinesArePassedOver) {

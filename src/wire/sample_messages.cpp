@@ -14,6 +14,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "core/exercise.hpp"
 #include "wire/part.hpp"
 
 namespace arrakis::inline v1 {
@@ -159,39 +160,54 @@ std::string describe(const BlockPart& part, const ChannelSet& channels) {
 }
 
 constexpr std::size_t kExercisedChannels = 4;
+constexpr std::size_t kTypes = 10;
 
-const std::vector<std::string>& good_messages() {
-  static const std::vector<std::string> kMessages = [] {
-    std::vector<SampleRow> plain = sample_rows(kExercisedChannels, 1'400'000'000'000'000'000);
-    std::vector<SampleRow> gappy = plain;
-    (*gappy[1].samples)[2] = std::nullopt;
-    gappy[2].samples.reset();
-    gappy[3].id.reset();
-    MessageForm lz4;
-    lz4.options.codec = check(arrow::util::Codec::Create(arrow::Compression::LZ4_FRAME));
-    MessageForm zstd;
-    zstd.options.codec = check(arrow::util::Codec::Create(arrow::Compression::ZSTD));
-    MessageForm wide;
-    wide.large_list = true;
-    wide.signed_ids = true;
-    wide.extra = ExtraColumn::view;
-    MessageForm text;
-    text.extra = ExtraColumn::text;
-    return std::vector<std::string>{make_message(plain),
-                                    make_message(gappy),
-                                    make_message(gappy, lz4),
-                                    make_message(gappy, zstd),
-                                    make_message(gappy, wide),
-                                    make_message(plain, text),
-                                    make_message_of_batches({plain, {}, gappy})};
+std::vector<std::string> make_good_messages(DataType type) {
+  std::vector<SampleRow> plain = sample_rows(kExercisedChannels, 1'400'000'000'000'000'000);
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    // Values that int8 holds, too.
+    for (std::size_t k = 0; k < 4; ++k) (*plain[i].samples)[k] = static_cast<double>(10 * i + k);
+  }
+  std::vector<SampleRow> gappy = plain;
+  (*gappy[1].samples)[2] = std::nullopt;
+  gappy[2].samples.reset();
+  gappy[3].id.reset();
+  MessageForm form;
+  form.type = type;
+  MessageForm lz4 = form;
+  lz4.options.codec = check(arrow::util::Codec::Create(arrow::Compression::LZ4_FRAME));
+  MessageForm zstd = form;
+  zstd.options.codec = check(arrow::util::Codec::Create(arrow::Compression::ZSTD));
+  MessageForm wide = form;
+  wide.large_list = true;
+  wide.signed_ids = true;
+  wide.extra = ExtraColumn::view;
+  MessageForm text = form;
+  text.extra = ExtraColumn::text;
+  return {make_message(plain, form),
+          make_message(gappy, form),
+          make_message(gappy, lz4),
+          make_message(gappy, zstd),
+          make_message(gappy, wide),
+          make_message(plain, text),
+          make_message_of_batches({plain, {}, gappy}, form)};
+}
+
+const std::vector<std::string>& good_messages(DataType type) {
+  static const std::vector<std::vector<std::string>> kMessages = [] {
+    std::vector<std::vector<std::string>> messages;
+    for (std::size_t i = 0; i < kTypes; ++i) {
+      messages.push_back(make_good_messages(static_cast<DataType>(i)));
+    }
+    return messages;
   }();
-  return kMessages;
+  return kMessages[static_cast<std::size_t>(type)];
 }
 
 /// A good message with bytes replaced as `edits` says: which message, then (place, value) each.
-std::string changed_message(std::span<const std::byte> edits) {
-  std::string message =
-      good_messages()[std::to_integer<std::size_t>(edits[0]) % good_messages().size()];
+std::string changed_message(std::span<const std::byte> edits, DataType type) {
+  const std::vector<std::string>& good = good_messages(type);
+  std::string message = good[std::to_integer<std::size_t>(edits[0]) % good.size()];
   for (std::size_t i = 1; i + 2 < edits.size(); i += 3) {
     const std::size_t place =
         std::to_integer<std::size_t>(edits[i]) * 256 + std::to_integer<std::size_t>(edits[i + 1]);
@@ -200,12 +216,22 @@ std::string changed_message(std::span<const std::byte> edits) {
   return message;
 }
 
-void decode_good_messages(RowDecoder& decoder) {
-  for (const std::string& message : good_messages()) {
-    if (decoder.decode(received(message)).status != DecodeResult::Status::decoded) {
-      throw std::logic_error("a good message was refused");
-    }
+void decode_good_messages(RowDecoder& decoder, DataType type, std::string_view input) {
+  for (const std::string& message : good_messages(type)) {
+    require(decoder.decode(received(message)).status == DecodeResult::Status::decoded,
+            "a good message is decoded whatever came before", input);
   }
+}
+
+void check_result(const DecodeResult& result, std::string_view input) {
+  using Status = DecodeResult::Status;
+  constexpr std::size_t kMaxReason = 500;
+  const bool has_fault = result.status == Status::bad || result.dropped_rows != 0;
+  require(has_fault != result.reason.empty(), "what is refused or dropped has a reason", input);
+  require(result.reason.size() <= kMaxReason, "a reason is short", input);
+  require((result.status == Status::decoded) == (result.part != nullptr),
+          "a decoded message has a part", input);
+  require(result.part != nullptr || result.more.empty(), "further parts follow a first", input);
 }
 
 }  // namespace
@@ -272,26 +298,28 @@ std::string describe(const DecodeResult& result, const ChannelSet& channels) {
 void exercise_row_decoder(std::span<const std::byte> input) {
   if (input.empty()) return;
   constexpr std::size_t kFewBytes = std::size_t{1} << 20U;
-  const bool is_raw = std::to_integer<unsigned>(input[0]) % 2 == 0;
+  const std::string_view text(reinterpret_cast<const char*>(input.data()), input.size());
+  const auto choice = std::to_integer<std::size_t>(input[0]);
+  const bool is_raw = choice % 2 == 0 || input.size() < 2;
+  const auto type = static_cast<DataType>(choice / 2 % kTypes);
   const std::string message =
-      is_raw || input.size() < 2
-          ? std::string(reinterpret_cast<const char*>(input.data()) + 1, input.size() - 1)
-          : changed_message(input.subspan(1));
-  const ChannelSet channels = sample_channels(kExercisedChannels);
+      is_raw ? std::string(text.substr(1)) : changed_message(input.subspan(1), type);
+  const ChannelSet channels = sample_channels(kExercisedChannels, type);
   const std::size_t misalignment = input.size() % kAlignment;
 
   RowDecoder fresh(channels, {kFewBytes});
-  const std::string expected = describe(fresh.decode(received(message, misalignment)), channels);
+  const DecodeResult result = fresh.decode(received(message, misalignment));
+  check_result(result, text);
+  const std::string expected = describe(result, channels);
   RowDecoder warm(channels, {kFewBytes});
-  decode_good_messages(warm);
+  decode_good_messages(warm, type, text);
   for (int repeat = 0; repeat < 2; ++repeat) {
     const std::string found = describe(warm.decode(received(message, misalignment)), channels);
-    if (found != expected) {
-      throw std::logic_error(fmt::format(
-          "decoded differently after other messages:\n{}\ninstead of\n{}", found, expected));
-    }
+    require(found == expected,
+            fmt::format("decoded alike after other messages:\n{}\ninstead of\n{}", found, expected),
+            text);
   }
-  decode_good_messages(warm);
+  decode_good_messages(warm, type, text);
 }
 
 }  // namespace arrakis::inline v1

@@ -55,8 +55,9 @@ ReceivedBytes received(const std::string& message, std::size_t misalignment = 0)
 std::string describe(const DecodeResult& result, const ChannelSet& channels);
 
 /// Decodes `input`, or a good message changed in the places that `input` says, by a new decoder and
-/// by one that has just seen good messages. Throws std::logic_error when the two disagree or a good
-/// message is no longer decoded.
+/// by one that has just seen good messages; its first byte says which, and of which type the
+/// channels are. Ends the program when the two disagree, a good message is no longer decoded, or
+/// something is refused without a reason.
 void exercise_row_decoder(std::span<const std::byte> input);
 
 }  // namespace arrakis::inline v1

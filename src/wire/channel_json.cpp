@@ -369,6 +369,8 @@ json parse(std::string_view text) {
     return json::parse(text.begin(), text.end());
   } catch (const json::parse_error& error) {
     throw_invalid(fmt::format("not valid JSON (at byte {})", error.byte));
+  } catch (const json::out_of_range&) {
+    throw_invalid("a number in it is greater than any that a double holds");
   }
 }
 

@@ -81,6 +81,18 @@ TEST(ChannelJson, RateBeyondExactIntegersReadsBackEqual) {
   }
 }
 
+TEST(ChannelJson, NumberBeyondEveryDoubleIsRefused) {
+  for (const char* const key : {"sample_rate", "time", "stride", "unknown"}) {
+    for (const char* const number : {"1e999", "-1e999", "16e689"}) {
+      EXPECT_THAT(failure_of(channel_text(std::string("\"") + key + "\": " + number)),
+                  HasSubstr("greater than any that a double holds"))
+          << key;
+    }
+  }
+  const std::string digits = channel_text("\"sample_rate\": 1" + std::string(400, '0'));
+  EXPECT_THAT(failure_of(digits), HasSubstr("greater than any that a double holds"));
+}
+
 TEST(ChannelJson, ValueNestedDeeperThanTheStackIsRefusedOrPassedOver) {
   constexpr std::size_t kDepth = 1'000'000;
   const std::string arrays = std::string(kDepth, '[') + std::string(kDepth, ']');

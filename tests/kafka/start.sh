@@ -23,7 +23,8 @@ java=${JAVA:-java}
 
 [ -f "$libs/.complete" ] || { echo "no broker in $libs: run script/bootstrap test" >&2; exit 1; }
 
-if [ -f "$data/broker.pid" ] && kill -0 "$(cat "$data/broker.pid")" 2>/dev/null; then
+alive() { { tr '\0' ' ' < "/proc/$1/cmdline" | grep -q 'kafka\.Kafka'; } 2>/dev/null; } # false for a zombie
+if [ -f "$data/broker.pid" ] && alive "$(cat "$data/broker.pid")"; then
   echo "a broker already runs from $data (pid $(cat "$data/broker.pid"))" >&2; exit 1
 fi
 if (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then
@@ -75,6 +76,7 @@ if [ ! -f "$data/logs/meta.properties" ]; then
       > "$data/format.log" 2>&1 || { cat "$data/format.log" >&2; exit 1; }
 fi
 
+rm -f "$data/broker.log" # what an earlier start said in it says nothing of this one
 # shellcheck disable=SC2086
 setsid "$java" "${jvm[@]}" ${KAFKA_JVM_OPTS:-} -cp "$cp" kafka.Kafka "$data/server.properties" \
     > "$data/broker.log" 2>&1 < /dev/null &

@@ -2,18 +2,27 @@
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <chrono>
+#include <csignal>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <functional>
+#include <future>
 #include <memory>
 #include <stdexcept>
+#include <thread>
 
 #include "kafka/handle.hpp"
 
@@ -23,27 +32,89 @@ namespace {
 
 constexpr int kAdminTimeoutMs = 30'000;
 
-bool is_free(int port) {
-  const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+/// How long a broker may take to end, or to start.
+constexpr std::chrono::seconds kLifeTimeout{120};
+constexpr std::chrono::milliseconds kLookInterval{10};
+
+sockaddr_in loopback(int port) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   address.sin_port = htons(static_cast<std::uint16_t>(port));
+  return address;
+}
+
+bool is_free(int port) {
+  const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const sockaddr_in address = loopback(port);
   const bool free =
       bind(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
   close(descriptor);
   return free;
 }
 
-/// A port that is free together with the next one, for the broker's controller.
-int free_port_pair() {
-  constexpr int kLowest = 20'000;
-  constexpr int kCount = 5'000;  // below the range of outgoing connections
-  for (int attempt = 0; attempt < kCount; ++attempt) {
-    const int port = kLowest + 2 * ((getpid() + attempt) % kCount);
-    if (is_free(port) && is_free(port + 1)) return port;
+bool is_listened_to(int port) {
+  const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const sockaddr_in address = loopback(port);
+  const bool answered =
+      connect(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  close(descriptor);
+  return answered;
+}
+
+/// A port that is free together with the next one, for the broker's controller. No other test
+/// program gets it while this lives, although nobody listens yet or for the moment: a local
+/// socket's name stands for it, which the kernel gives back when the process ends.
+class PortPair {
+ public:
+  PortPair() {
+    constexpr int kLowest = 20'000;
+    constexpr int kCount = 5'000;  // below the range of outgoing connections
+    for (int attempt = 0; attempt < kCount; ++attempt) {
+      const int port = kLowest + 2 * ((getpid() + attempt) % kCount);
+      claim_ = try_claim(port);
+      if (claim_ < 0) continue;
+      if (is_free(port) && is_free(port + 1)) {
+        port_ = port;
+        return;
+      }
+      close(claim_);
+    }
+    throw std::runtime_error("no two free ports in a row");
   }
-  throw std::runtime_error("no two free ports in a row");
+  ~PortPair() { close(claim_); }
+  PortPair(const PortPair&) = delete;
+  PortPair& operator=(const PortPair&) = delete;
+
+  [[nodiscard]] int broker() const { return port_; }
+  [[nodiscard]] int controller() const { return port_ + 1; }
+
+ private:
+  /// A descriptor that holds the name; -1 when somebody else does.
+  static int try_claim(int port) {
+    const int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    // A first byte of zero: a name of the kernel's, without a file.
+    const std::string name = fmt::format("arrakis-test-port-{}", port);
+    std::copy(name.begin(), name.end(), address.sun_path + 1);
+    const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+    if (bind(descriptor, reinterpret_cast<const sockaddr*>(&address), size) == 0) return descriptor;
+    close(descriptor);
+    return -1;
+  }
+
+  int port_ = 0;
+  int claim_ = -1;
+};
+
+/// Whether the process still runs; a dead one that nobody has waited for does not.
+bool is_running(pid_t pid) {
+  std::ifstream file(fmt::format("/proc/{}/stat", pid));
+  std::string line;
+  if (!std::getline(file, line)) return false;
+  const std::size_t name_end = line.rfind(')');  // a name may hold anything
+  return name_end + 2 < line.size() && line[name_end + 2] != 'Z' && line[name_end + 2] != 'X';
 }
 
 /// Runs an admin operation through a client of its own and throws when it fails.
@@ -89,43 +160,132 @@ std::string run(const std::string& command) {
 
 std::string python() { return ARRAKIS_DEPS "/venv/bin/python"; }
 
-RealBroker& RealBroker::get() {
-  static RealBroker broker;
-  return broker;
-}
-
-RealBroker::RealBroker() : port_(free_port_pair()) {
-  std::string folder = (std::filesystem::temp_directory_path() / "arrakis-broker-XXXXXX").string();
-  if (mkdtemp(folder.data()) == nullptr) throw std::runtime_error("no temporary folder");
-  folder_ = folder;
-  // The watcher ends the broker when this process dies without a word.
-  bootstrap_ = run(fmt::format(
-      "KAFKA_LIBS='{}/kafka' KAFKA_WAIT=120 '{}/tests/kafka/start.sh' -p {} -d '{}/data' -w {} "
-      "-o auto.create.topics.enable=false",
-      ARRAKIS_DEPS, ARRAKIS_SOURCE_DIR, port_, folder_, getpid()));
-  while (!bootstrap_.empty() && bootstrap_.back() == '\n') bootstrap_.pop_back();
-}
-
-RealBroker::~RealBroker() {
-  const std::string command = fmt::format("'{}/tests/kafka/stop.sh' -p {} -d '{}/data' -w",
-                                          ARRAKIS_SOURCE_DIR, port_, folder_);
-  if (std::system(command.c_str()) == 0) {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
+/// One broker process: its folder, its ports and its life.
+class BrokerNode {
+ public:
+  BrokerNode() {
+    std::string folder =
+        (std::filesystem::temp_directory_path() / "arrakis-broker-XXXXXX").string();
+    if (mkdtemp(folder.data()) == nullptr) throw std::runtime_error("no temporary folder");
+    folder_ = folder;
   }
+  ~BrokerNode() {
+    if (getpid() != owner_) return;  // a child of the test's that exits
+    try {
+      end(SIGKILL);
+      std::filesystem::remove_all(folder_);
+    } catch (const std::exception& error) {
+      fmt::print(stderr, "{}\n", error.what());
+    }
+  }
+  BrokerNode(const BrokerNode&) = delete;
+  BrokerNode& operator=(const BrokerNode&) = delete;
+
+  [[nodiscard]] std::string address() const { return fmt::format("127.0.0.1:{}", ports_.broker()); }
+  [[nodiscard]] std::string controller() const {
+    return fmt::format("127.0.0.1:{}", ports_.controller());
+  }
+  void set_properties(Settings properties) { properties_ = std::move(properties); }
+  void set_heap(std::string heap) { heap_ = std::move(heap); }
+
+  /// Starts it, on the data there is, and waits until it answers.
+  void start() {
+    std::string options;
+    for (const auto& [key, value] : properties_) options += fmt::format(" -o '{}={}'", key, value);
+    // The watcher ends the broker when this process dies without a word.
+    run(
+        fmt::format("KAFKA_LIBS='{}/kafka' KAFKA_WAIT={} {} '{}/tests/kafka/start.sh' -k -p {} "
+                    "-d '{}/data' -w {}{}",
+                    ARRAKIS_DEPS, kLifeTimeout.count(), heap_, ARRAKIS_SOURCE_DIR, ports_.broker(),
+                    folder_, getpid(), options));
+    std::ifstream(folder_ + "/data/broker.pid") >> pid_;
+    if (pid_ <= 0) throw std::runtime_error("no process id of the broker at " + address());
+  }
+
+  void send(int signal) const {
+    if (pid_ > 0) ::kill(pid_, signal);
+  }
+
+  /// Ends it with a signal; returns when the process and its ports are gone.
+  void end(int signal) {
+    if (pid_ <= 0) return;
+    ::kill(pid_, signal);
+    // A process whose first thread has gone may still have others that hold its ports.
+    const auto lives = [&] {
+      return is_running(pid_) || is_listened_to(ports_.broker()) ||
+             is_listened_to(ports_.controller());
+    };
+    const auto deadline = std::chrono::steady_clock::now() + kLifeTimeout;
+    while (lives()) {
+      if (std::chrono::steady_clock::now() > deadline) {
+        throw std::runtime_error(fmt::format("broker {} did not end", pid_));
+      }
+      std::this_thread::sleep_for(kLookInterval);
+    }
+    pid_ = 0;
+    // The number may be given to another process.
+    std::filesystem::remove(folder_ + "/data/broker.pid");
+  }
+
+ private:
+  PortPair ports_;
+  std::string folder_;
+  Settings properties_;
+  std::string heap_;
+  pid_t pid_ = 0;
+  pid_t owner_ = getpid();
+};
+
+namespace {
+
+Settings properties_of(const RealBroker::Options& options) {
+  Settings properties{{"auto.create.topics.enable", "false"}};
+  if (options.fast_fencing) {
+    properties.emplace_back("broker.session.timeout.ms", "2000");
+    properties.emplace_back("broker.heartbeat.interval.ms", "500");
+  }
+  properties.insert(properties.end(), options.settings.begin(), options.settings.end());
+  return properties;
 }
 
-void RealBroker::create_topic(const std::string& name, int partitions, const Settings& settings) {
-  rd_kafka_NewTopic_t* topic = rd_kafka_NewTopic_new(name.c_str(), partitions, 1, nullptr, 0);
+void create_topic_on(const std::string& bootstrap, const std::string& name, int partitions,
+                     int replicas, const Settings& settings) {
+  rd_kafka_NewTopic_t* topic =
+      rd_kafka_NewTopic_new(name.c_str(), partitions, replicas, nullptr, 0);
   rd_kafka_NewTopic_set_config(topic, "max.message.bytes", "20000000");
   for (const auto& [key, value] : settings) {
     rd_kafka_NewTopic_set_config(topic, key.c_str(), value.c_str());
   }
   const std::unique_ptr<rd_kafka_NewTopic_t, void (*)(rd_kafka_NewTopic_t*)> owner(
       topic, rd_kafka_NewTopic_destroy);
-  administer(bootstrap_, "creating a topic", [&](rd_kafka_t* handle, rd_kafka_queue_t* queue) {
+  administer(bootstrap, "creating a topic", [&](rd_kafka_t* handle, rd_kafka_queue_t* queue) {
     rd_kafka_CreateTopics(handle, &topic, 1, nullptr, queue);
   });
+}
+
+}
+
+RealBroker& RealBroker::get() {
+  static RealBroker broker{Options()};
+  return broker;
+}
+
+RealBroker::RealBroker(Options options) : node_(std::make_unique<BrokerNode>()) {
+  node_->set_properties(properties_of(options));
+  node_->start();
+  bootstrap_ = node_->address();
+}
+
+RealBroker::~RealBroker() = default;
+
+void RealBroker::kill() { node_->end(SIGKILL); }
+void RealBroker::terminate() { node_->end(SIGTERM); }
+void RealBroker::restart() { node_->start(); }
+void RealBroker::freeze() { node_->send(SIGSTOP); }
+void RealBroker::thaw() { node_->send(SIGCONT); }
+
+void RealBroker::create_topic(const std::string& name, int partitions, const Settings& settings) {
+  create_topic_on(bootstrap_, name, partitions, 1, settings);
 }
 
 void RealBroker::delete_topic(const std::string& name) {
@@ -147,5 +307,47 @@ void RealBroker::delete_records(const std::string& topic, std::int64_t offset) {
     rd_kafka_DeleteRecords(handle, &records, 1, nullptr, queue);
   });
 }
+
+RealCluster::RealCluster(const RealBroker::Options& options) {
+  std::vector<std::string> voters;
+  std::vector<std::string> addresses;
+  for (std::size_t i = 0; i < kNodes; ++i) {
+    nodes_[i] = std::make_unique<BrokerNode>();
+    voters.push_back(fmt::format("{}@{}", i + 1, nodes_[i]->controller()));
+    addresses.push_back(nodes_[i]->address());
+  }
+  bootstrap_ = fmt::format("{}", fmt::join(addresses, ","));
+  const std::string quorum = fmt::format("{}", fmt::join(voters, ","));
+  // Together: none is ready before two of them are up.
+  std::vector<std::future<void>> starts;
+  for (std::size_t i = 0; i < kNodes; ++i) {
+    BrokerNode& node = *nodes_[i];
+    Settings properties = properties_of(options);
+    for (const auto& [key, value] : Settings{{"node.id", fmt::format("{}", i + 1)},
+                                             {"controller.quorum.voters", quorum},
+                                             {"offsets.topic.replication.factor", "3"},
+                                             {"transaction.state.log.replication.factor", "3"},
+                                             {"transaction.state.log.min.isr", "2"},
+                                             {"default.replication.factor", "3"},
+                                             {"min.insync.replicas", "2"}}) {
+      properties.emplace_back(key, value);
+    }
+    node.set_properties(std::move(properties));
+    node.set_heap("KAFKA_HEAP=256m");
+    starts.push_back(std::async(std::launch::async, [&node] { node.start(); }));
+  }
+  for (std::future<void>& start : starts) start.get();
+}
+
+RealCluster::~RealCluster() = default;
+
+void RealCluster::create_topic(const std::string& name, int partitions, const Settings& settings) {
+  create_topic_on(bootstrap_, name, partitions, static_cast<int>(kNodes), settings);
+}
+void RealCluster::kill(std::size_t node) { nodes_.at(node)->end(SIGKILL); }
+void RealCluster::terminate(std::size_t node) { nodes_.at(node)->end(SIGTERM); }
+void RealCluster::restart(std::size_t node) { nodes_.at(node)->start(); }
+void RealCluster::freeze(std::size_t node) { nodes_.at(node)->send(SIGSTOP); }
+void RealCluster::thaw(std::size_t node) { nodes_.at(node)->send(SIGCONT); }
 
 }

@@ -1,0 +1,165 @@
+/// Brokers that die, hang and come back under readers and publishers: nothing that was confirmed is
+/// lost, nothing comes twice or in another order, and everything flows again soon.
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "arrakis/arrakis.hpp"
+#include "testing/channels.hpp"
+#include "testing/eventually.hpp"
+#include "testing/real_broker.hpp"
+#include "testing/traffic.hpp"
+
+namespace arrakis {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::eventually;
+using testing::Ledger;
+using testing::RealBroker;
+using testing::RealCluster;
+using Steady = std::chrono::steady_clock;
+
+/// What the broker's return may cost.
+constexpr Duration kRecovery = 5s;
+/// However busy the machine is.
+constexpr Duration kPatience = 120s;
+
+/// One channel in each of `count` partitions with names of this test's own; their topics are made.
+template <typename Broker>
+ChannelSet make_topics(Broker& broker, int count) {
+  const std::string prefix = random_alphanum(6);
+  std::vector<Channel> channels;
+  for (int i = 0; i < count; ++i) {
+    const std::string partition = fmt::format("{}{:02}", prefix, i);
+    broker.create_topic("arrakis-" + partition);
+    channels.push_back(testing::make_channel("X1:CHAOS-" + partition, partition, 0));
+  }
+  return ChannelSet(std::move(channels));
+}
+
+/// A writer of all channels, a reader that began before it, and a stream that begins at its first
+/// block.
+class Traffic {
+ public:
+  Traffic(const std::string& bootstrap, const ChannelSet& channels)
+      : reader(bootstrap, channels, first),
+        stream(bootstrap, channels, first),
+        writer(bootstrap, channels, first) {}
+
+  [[nodiscard]] int least() const {
+    return std::min(reader.ledger().least(), stream.ledger().least());
+  }
+  /// Whether `count` more blocks of everything come to both.
+  [[nodiscard]] ::testing::AssertionResult goes_on(int count) const {
+    const int before = least();
+    if (eventually([&] { return least() >= before + count; }, kPatience)) {
+      return ::testing::AssertionSuccess();
+    }
+    return ::testing::AssertionFailure()
+           << "sent " << writer.sent() << ", confirmed " << writer.confirmed() << ", reader has "
+           << reader.ledger().least() << ", stream has " << stream.ledger().least() << "; "
+           << reader.ledger().faults() << stream.ledger().faults();
+  }
+  /// Seconds from `since` until every partition has brought something to both.
+  [[nodiscard]] double time_to_flow(Steady::time_point since) const {
+    eventually([&] { return reader.ledger().all_since(since) && stream.ledger().all_since(since); },
+               kPatience);
+    return std::chrono::duration<double>(Steady::now() - since).count();
+  }
+  /// Stops writing and holds what came against what was written.
+  void expect_everything_came() {
+    EXPECT_TRUE(writer.stop(kPatience)) << writer.confirmed() << " of " << writer.sent();
+    EXPECT_THAT(writer.failures(), ::testing::IsEmpty());
+    EXPECT_TRUE(eventually([&] { return least() >= writer.confirmed(); }, kPatience));
+    reader.stop();
+    stream.stop();
+    EXPECT_EQ(reader.ledger().least(), writer.confirmed());
+    EXPECT_EQ(stream.ledger().least(), writer.confirmed());
+    EXPECT_EQ(reader.ledger().faults(), "");
+    EXPECT_EQ(stream.ledger().faults(), "");
+    const ReaderStats stats = reader.stats();
+    EXPECT_EQ(stats.purged_messages, 0U);
+    EXPECT_EQ(stats.skipped_messages, 0U);
+    EXPECT_EQ(stats.bad_messages, 0U);
+  }
+
+  const GpsTime first = testing::on_grid(system_clock().now() - 60s);
+  testing::ReaderThread reader;
+  testing::StreamThread stream;
+  testing::Writer writer;
+};
+
+TEST(Chaos, BrokerKilledTwentyTimesLosesNothingAndEveryPartitionFlowsAgainSoon) {
+  constexpr int kTopics = 20;
+  constexpr int kKills = 20;
+  RealBroker broker({.fast_fencing = true, .settings = {}});
+  Traffic traffic(broker.bootstrap(), make_topics(broker, kTopics));
+  std::vector<double> recoveries;
+  for (int i = 0; i < kKills; ++i) {
+    // Not always at the same place of the traffic.
+    ASSERT_TRUE(traffic.goes_on(2 + i * 7 % 11)) << "before kill " << i;
+    broker.kill();
+    broker.restart();
+    recoveries.push_back(traffic.time_to_flow(Steady::now()));
+  }
+  EXPECT_THAT(recoveries,
+              ::testing::Each(::testing::Le(std::chrono::duration<double>(kRecovery).count())));
+  traffic.expect_everything_came();
+  // Each outage is told once, and once that it is over.
+  const auto began = traffic.reader.events_of<events::OutageBegan>().size();
+  EXPECT_GE(began, 1U);
+  EXPECT_LE(began, static_cast<std::size_t>(kKills));
+  EXPECT_EQ(traffic.reader.events_of<events::OutageEnded>().size(), began);
+}
+
+TEST(Chaos, BrokerThatHangsForAMinuteLosesNothingAndEveryPartitionFlowsAgainSoon) {
+  constexpr int kTopics = 20;
+  constexpr Duration kHang = 60s;
+  RealBroker broker({.fast_fencing = true, .settings = {}});
+  Traffic traffic(broker.bootstrap(), make_topics(broker, kTopics));
+  ASSERT_TRUE(traffic.goes_on(16));
+  broker.freeze();
+  std::this_thread::sleep_for(kHang);  // the length is what is tried
+  broker.thaw();
+  EXPECT_LE(traffic.time_to_flow(Steady::now()), std::chrono::duration<double>(kRecovery).count());
+  ASSERT_TRUE(traffic.goes_on(16));
+  traffic.expect_everything_came();
+}
+
+TEST(Chaos, ANodeOfAClusterThatIsKilledStopsNothingAndLosesNothing) {
+  constexpr int kTopics = 6;
+  RealCluster cluster({.fast_fencing = true, .settings = {}});
+  Traffic traffic(cluster.bootstrap(), make_topics(cluster, kTopics));
+  // One of them is the controller, and each leads some of the topics.
+  for (std::size_t node = 0; node < RealCluster::kNodes; ++node) {
+    ASSERT_TRUE(traffic.goes_on(16)) << "before node " << node << " is killed";
+    cluster.kill(node);
+    ASSERT_TRUE(traffic.goes_on(16)) << "without node " << node;
+    cluster.restart(node);
+    ASSERT_TRUE(traffic.goes_on(16)) << "after node " << node << " has come back";
+  }
+  traffic.expect_everything_came();
+}
+
+TEST(Chaos, ANodeOfAClusterThatHangsStopsNothingAndLosesNothing) {
+  constexpr int kTopics = 6;
+  RealCluster cluster({.fast_fencing = true, .settings = {}});
+  Traffic traffic(cluster.bootstrap(), make_topics(cluster, kTopics));
+  ASSERT_TRUE(traffic.goes_on(16));
+  cluster.freeze(0);
+  EXPECT_TRUE(traffic.goes_on(64));
+  cluster.thaw(0);
+  ASSERT_TRUE(traffic.goes_on(16));
+  traffic.expect_everything_came();
+}
+
+}
+}

@@ -149,6 +149,16 @@ TEST(Chaos, ANodeOfAClusterThatIsKilledStopsNothingAndLosesNothing) {
   traffic.expect_everything_came();
 }
 
+TEST(Chaos, ANodeThatStaysAwayIsToldOnceWhileTheOthersCarryOn) {
+  RealCluster cluster({.fast_fencing = true, .settings = {}});
+  Traffic traffic(cluster.bootstrap(), make_topics(cluster, 6));
+  ASSERT_TRUE(traffic.goes_on(16));
+  cluster.kill(2);
+  ASSERT_TRUE(traffic.goes_on(45 * 16));  // seconds of traffic, each ends the outage it finds
+  traffic.expect_everything_came();
+  EXPECT_EQ(traffic.reader.events_of<events::OutageBegan>().size(), 1U);
+}
+
 TEST(Chaos, ANodeOfAClusterThatHangsStopsNothingAndLosesNothing) {
   constexpr int kTopics = 6;
   RealCluster cluster({.fast_fencing = true, .settings = {}});

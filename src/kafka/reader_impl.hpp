@@ -15,6 +15,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -105,6 +106,7 @@ class KafkaReader::Impl {
   void report_decode(std::size_t stream, const Partition& partition, std::int64_t offset,
                      const DecodeResult& result);
   void consume_error(rd_kafka_resp_err_t error, const std::string& reason);
+  bool is_still_away(const std::string& reason);
   void on_message_error(const rd_kafka_message_t& message);
   std::optional<std::size_t> partition_of(const rd_kafka_message_t& message);
   void stash_batch();
@@ -176,7 +178,7 @@ class KafkaReader::Impl {
   std::size_t last_topic_ = 0;
   std::vector<Event> events_;
   Episode consume_errors_;
-  std::string consume_error_reason_;
+  std::set<std::int32_t> away_nodes_;  // could not be reached, and have not delivered since
   ReaderStats stats_;
 
   std::optional<FastForwardPolicy> policy_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <string>
 #include <utility>
 
@@ -12,6 +13,9 @@
 namespace arrakis::inline v1 {
 
 namespace {
+
+/// In place of a node's id, for errors that name none: of an address to begin with, for instance.
+constexpr std::int32_t kNoNode = -1;
 
 /// Errors that say nothing but that a topic is not there, which the control thread finds out.
 bool is_about_missing_topic(rd_kafka_resp_err_t error) {
@@ -104,6 +108,10 @@ bool KafkaReader::Impl::take(MessagePtr message, Source::Sink& sink) {
     events_.emplace_back(events::OutageEnded{bootstrap_, 0});
   }
 
+  if (!away_nodes_.empty()) {
+    away_nodes_.erase(rd_kafka_message_broker_id(message.get()));
+    away_nodes_.erase(kNoNode);
+  }
   if (partition.silence.spoke()) revived(*index);
 
   const std::size_t stream = partition.stream;
@@ -326,12 +334,24 @@ void KafkaReader::Impl::consume_error(rd_kafka_resp_err_t error, const std::stri
     restart_wanted_ = true;
     control_wanted_.notify_all();
   }
+  // A node of a cluster that stays away is heard of again and again while the others deliver.
   const bool begins = !consume_errors_.running();
+  if (begins && is_still_away(reason)) return;
   if (const auto count = consume_errors_.occurred(clock_->monotonic())) {
     log::warning(kReaderLog, "{}: {}; will retry ({} error(s) since the last report)", bootstrap_,
                  reason, *count);
   }
   if (begins) events_.emplace_back(events::OutageBegan{bootstrap_, reason});
+}
+
+/// Whether a connection error is only one more of a node that has delivered nothing since the last
+/// one. librdkafka begins the reason with the node, "host:port/id: …".
+bool KafkaReader::Impl::is_still_away(const std::string& reason) {
+  const std::string node = reason.substr(0, reason.find(": "));
+  const std::string id = node.substr(node.rfind('/') + 1);
+  std::int32_t number = kNoNode;
+  std::from_chars(id.data(), id.data() + id.size(), number);
+  return !away_nodes_.insert(number).second;
 }
 
 void KafkaReader::Impl::on_message_error(const rd_kafka_message_t& message) {

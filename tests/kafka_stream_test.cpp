@@ -194,44 +194,6 @@ TEST_F(KafkaStream, FastForwardLandsOnTheTargetAndDeliversNothingBelowIt) {
   EXPECT_EQ(got.times(0).back(), begin + 47 * kStride);
 }
 
-TEST_F(KafkaStream, ReaderThatStaysBehindSkipsToItsBudgetAndLosesNothingNewer) {
-  const std::string p = fresh_partition();
-  const ChannelSet channels(make_partition(p, 1));
-  KafkaPublisher publisher(broker_.bootstrap(), channels);
-  const GpsTime begin = on_grid(system_clock().now());
-  constexpr int kBlocks = 64;
-  for (int i = 0; i < kBlocks; ++i) {
-    while (system_clock().now() < begin + (i + 1) * kStride) std::this_thread::sleep_for(2ms);
-    publisher.publish(make_block(begin + i * kStride, channels, i));
-  }
-  ReaderOptions options;
-  options.fast_forward = true;
-  options.policy.grace_floor = 0;
-  options.policy.grace_budgets = 1e-9;
-  KafkaReader reader(broker_.bootstrap(), channels, options);
-  reader.open({.start = begin});
-  Collector got;
-  ASSERT_TRUE(got.poll_until(reader, [&] {
-    return !got.parts.empty() && got.times(0).back() == begin + (kBlocks - 1) * kStride;
-  }));
-  const auto skipped = got.events_of<events::SkippedAhead>();
-  ASSERT_EQ(skipped.size(), 1U);
-  const GpsTime target = skipped[0].target;
-  // One block came before the policy's answer; after the skip everything from the target on.
-  GpsTime expected = on_grid(target);
-  for (const GpsTime time : got.times(0)) {
-    if (time + kStride <= target) {
-      EXPECT_LE(time, begin + kStride);
-      continue;
-    }
-    EXPECT_EQ(time, expected);
-    expected += kStride;
-  }
-  EXPECT_EQ(expected, begin + kBlocks * kStride);
-  const ReaderStats stats = reader.stats();
-  EXPECT_EQ(stats.parts + stats.skipped_messages, static_cast<std::uint64_t>(kBlocks));
-}
-
 TEST_F(KafkaStream, RecordsDeletedUnderTheReaderAreCountedAndReadingGoesOn) {
   const std::string p = fresh_partition();
   const ChannelSet channels(make_partition(p, 1));

@@ -28,6 +28,9 @@ void check_parts(const ChannelName& parts, std::string_view name) {
   require(whole == name || (parts.rest && whole + '\n' == name), "the parts make up the name",
           name);
   require(holds_no(parts.domain, "\n"), "a domain is one line", name);
+  const std::string_view behind = name.substr(parts.domain.size() + 1);
+  require(holds_no(behind.substr(0, behind.find('\n')), ":"), "a domain ends at the last colon",
+          name);
   require(holds_no(parts.subsystem, "_-"), "a subsystem ends at the first delimiter", name);
   require(parts.delimiter.has_value() == parts.rest.has_value(), "a delimiter and a rest", name);
   if (!parts.rest) return;

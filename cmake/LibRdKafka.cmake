@@ -21,6 +21,26 @@ add_subdirectory("${LIBRDKAFKA_SOURCE_DIR}" "${CMAKE_BINARY_DIR}/_deps/librdkafk
   EXCLUDE_FROM_ALL SYSTEM)
 target_compile_options(rdkafka PRIVATE -w)
 
+# librdkafka 2.10 to 2.13 takes an answer that names topics but no broker, as a lone broker gives for a
+# moment after it was cut off from its controller, for the news that there are no brokers any more: it
+# lets go of all of them, those of bootstrap.servers too, and never connects again
+# (github.com/confluentinc/librdkafka/issues/5301). Such an answer is to be asked for again, as one
+# that names nothing at all.
+set(metadata_source "${LIBRDKAFKA_SOURCE_DIR}/src/rdkafka_metadata.c")
+set(metadata_corrected "${CMAKE_BINARY_DIR}/_deps/librdkafka/corrected/rdkafka_metadata.c")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${metadata_source}")
+file(READ "${metadata_source}" original)
+string(REPLACE "if (md->broker_cnt == 0 && md->topic_cnt == 0) {" "if (md->broker_cnt == 0) {"
+  corrected "${original}")
+if(corrected STREQUAL original)
+  message(FATAL_ERROR "${metadata_source} is not what cmake/LibRdKafka.cmake knows how to correct")
+endif()
+file(CONFIGURE OUTPUT "${metadata_corrected}" CONTENT "${corrected}" @ONLY)
+get_target_property(sources rdkafka SOURCES)
+list(FILTER sources EXCLUDE REGEX "rdkafka_metadata\\.c$")
+set_property(TARGET rdkafka PROPERTY SOURCES ${sources} "${metadata_corrected}")
+target_include_directories(rdkafka PRIVATE "${LIBRDKAFKA_SOURCE_DIR}/src")
+
 # As installed elsewhere, its headers are <librdkafka/…>.
 file(MAKE_DIRECTORY "${CMAKE_BINARY_DIR}/_deps/include")
 file(CREATE_LINK "${LIBRDKAFKA_SOURCE_DIR}/src" "${CMAKE_BINARY_DIR}/_deps/include/librdkafka"

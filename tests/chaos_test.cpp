@@ -5,10 +5,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
-#include <set>
+#include <exception>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "arrakis/arrakis.hpp"
@@ -131,6 +133,31 @@ TEST(Chaos, BrokerThatHangsForAMinuteLosesNothingAndEveryPartitionFlowsAgainSoon
   broker.thaw();
   EXPECT_LE(traffic.time_to_flow(Steady::now()), std::chrono::duration<double>(kRecovery).count());
   ASSERT_TRUE(traffic.goes_on(16));
+  traffic.expect_everything_came();
+}
+
+TEST(Chaos, ABrokerThatItsControllerGivesUpAgainAndAgainIsNeverGivenUpByItsClients) {
+  // It calls its controller less often than that waits for it. Until the next call it leads
+  // nothing, and tells its clients that there are topics but no broker at all.
+  RealBroker broker({.fast_fencing = false,
+                     .settings = {{"broker.session.timeout.ms", "1000"},
+                                  {"broker.heartbeat.interval.ms", "2000"}}});
+  std::vector<Channel> channels;
+  for (const char* partition : {"A", "B", "C", "D"}) {
+    ASSERT_TRUE(eventually(
+        [&] {
+          try {
+            broker.create_topic(std::string("arrakis-") + partition);
+            return true;
+          } catch (const std::exception&) {
+            return false;  // at the moment it has nowhere to put it
+          }
+        },
+        kPatience));
+    channels.push_back(testing::make_channel(std::string("X1:CHAOS-") + partition, partition, 0));
+  }
+  Traffic traffic(broker.bootstrap(), ChannelSet(std::move(channels)));
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(traffic.goes_on(40)) << "part " << i;
   traffic.expect_everything_came();
 }
 

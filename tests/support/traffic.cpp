@@ -11,8 +11,11 @@ namespace arrakis::testing {
 
 using namespace std::chrono_literals;
 
-Writer::Writer(const std::string& bootstrap, const ChannelSet& channels, GpsTime first)
-    : publisher_(bootstrap, channels), first_(first), thread_([this] { run(); }) {}
+Writer::Writer(const std::string& bootstrap, const ChannelSet& channels, GpsTime first,
+               PublisherOptions options)
+    : publisher_(bootstrap, channels, std::move(options)),
+      first_(first),
+      thread_([this] { run(); }) {}
 
 void Writer::run() {
   const auto begin = std::chrono::steady_clock::now();

@@ -23,7 +23,8 @@ namespace arrakis::testing {
 /// until it is stopped, each with its confirmation.
 class Writer {
  public:
-  Writer(const std::string& bootstrap, const ChannelSet& channels, GpsTime first);
+  Writer(const std::string& bootstrap, const ChannelSet& channels, GpsTime first,
+         PublisherOptions options = {});
   ~Writer() { stop(std::chrono::seconds(60)); }
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;

@@ -162,28 +162,59 @@ class ARRAKIS_API KafkaReader final : public Source {
 };
 
 struct PublisherOptions {
-  /// How long a block may take to be confirmed; none: as long as librdkafka tries.
+  /// How long a call may take; none: as long as librdkafka tries, which is five minutes a message
+  /// (its property message.timeout.ms).
   std::optional<Duration> timeout;
-  /// Blocks that may be on their way at once in publish_async; more make it wait.
+  /// Blocks that may be on their way at once, and bytes of their messages; what is more waits,
+  /// except that one block is always let through.
   std::size_t max_in_flight = 64;
+  std::size_t max_in_flight_bytes = std::size_t{64} << 20U;
+  /// How long the destructor waits for what is on its way.
+  Duration close_timeout = std::chrono::seconds(10);
   /// Refuse a block whose time is no multiple of the channels' stride, which would disturb every
   /// reader.
   bool require_grid = true;
+  /// Refuse a block that begins further ahead of now, as readers do; none: send it.
+  std::optional<Duration> future_limit = std::chrono::seconds(10);
+  /// Send the channels that a block lacks as gaps; else they are not sent, and named once in a
+  /// warning. Costs a copy of such a block.
+  bool fill_missing = false;
   /// Further librdkafka properties; they win over the publisher's own.
   std::map<std::string, std::string> properties;
+  /// Must outlive the publisher.
+  const Clock* clock = &system_clock();
 };
 
-/// Writes blocks, one message a partition, in the format of every Arrakis peer.
+/// Counters since the publisher was made.
+struct PublisherStats {
+  std::uint64_t blocks = 0;           ///< confirmed whole
+  std::uint64_t messages = 0;         ///< confirmed
+  std::uint64_t bytes = 0;            ///< of those
+  std::uint64_t failed_blocks = 0;    ///< of which a message was not delivered
+  std::uint64_t refused_blocks = 0;   ///< not sent: they broke a rule, or there was no room in time
+  std::uint64_t timeouts = 0;         ///< blocks that publish() gave up waiting for
+  std::uint64_t new_clients = 0;      ///< librdkafka gave up for good and was started anew
+  std::uint64_t in_flight = 0;        ///< blocks on their way at present
+  std::uint64_t in_flight_bytes = 0;  ///< of their messages
+};
+
+/// Writes blocks, one message a partition, in the format of every Arrakis peer. Messages are
+/// stamped with the time at which they were published, where readers look up where to start.
 ///
-/// Not safe from several threads at once.
+/// One thread at a time, except stats(). Costs one librdkafka handle and its threads, and at most
+/// max_in_flight_bytes and one block; beyond that calls wait.
 class ARRAKIS_API KafkaPublisher {
  public:
-  /// What became of a block that was published asynchronously: nothing when confirmed.
+  /// What became of a block that was published asynchronously: nothing when confirmed. Must not
+  /// throw: what it throws is logged. May call publish_async() as long as there is room, nothing
+  /// else that sends or waits, and must not destroy the publisher.
   using Completion = std::function<void(const SeriesBlock& block, const std::optional<Error>&)>;
 
-  /// The channels need partition_id, partition_index and one common stride. Throws as KafkaReader.
+  /// The channels need partition_id, partition_index and one common stride. Does not contact the
+  /// broker. Throws as KafkaReader, also for channels whose samples can't travel together.
   KafkaPublisher(std::string bootstrap, ChannelSet channels, PublisherOptions options = {});
-  /// Waits ten seconds at most for what is on its way.
+  /// Waits, at most close_timeout, for what is on its way. What is then not confirmed has failed:
+  /// completions are called with that, the number is logged.
   ~KafkaPublisher();
   KafkaPublisher(const KafkaPublisher&) = delete;
   KafkaPublisher& operator=(const KafkaPublisher&) = delete;
@@ -191,16 +222,22 @@ class ARRAKIS_API KafkaPublisher {
   /// Sends the block and waits until all of its messages are confirmed. The block may hold a
   /// subset of the channels. Throws Error: not_found (a channel that this publisher doesn't have),
   /// invalid_argument (a channel described differently; a duration that is not the stride; a time
-  /// off the grid, or not after the last confirmed block's), delivery_failed (names topics and
-  /// reasons), timeout (delivery goes on; when it fails after all, the next call throws
-  /// delivery_failed for it, once, and sends nothing of its own).
+  /// off the grid, in the future, or not after that of the last block which is confirmed or on its
+  /// way; a message that is too large), delivery_failed (names topics and reasons), timeout. After
+  /// a timeout delivery goes on; when it fails after all, the next call throws delivery_failed for
+  /// it, once, and sends nothing of its own. A block that failed or timed out may be published
+  /// again; what had arrived of it is then there twice.
   void publish(const SeriesBlock& block);
   /// Sends the block and returns; `done` is called, in the order of the blocks, from inside a later
-  /// call of this publisher. Waits while max_in_flight blocks are on their way.
+  /// call of this publisher. Waits while there is no room, and throws as publish(); timeout says
+  /// that the block was not sent. A block that failed may be published again when none after it is
+  /// on its way or confirmed.
   void publish_async(const SeriesBlock& block, Completion done);
-  /// Waits until everything is confirmed, at most `timeout`. False: not everything is.
+  /// Waits until everything is confirmed or has failed, at most `timeout`. False: not everything.
   bool flush(Duration timeout);
 
+  /// Safe from any thread.
+  [[nodiscard]] PublisherStats stats() const;
   [[nodiscard]] Duration stride() const;
   [[nodiscard]] const ChannelSet& channels() const;
 

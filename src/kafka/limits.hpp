@@ -50,7 +50,14 @@ constexpr int kRevivalsBeforeRestart = 3;
 /// Between two new clients, however often there seems to be a need.
 constexpr Duration kRestartPause = std::chrono::seconds(1);
 
-/// What the publisher waits for at the end for messages still on their way.
-constexpr Duration kPublisherCloseTimeout = std::chrono::seconds(10);
+/// How long a topic that the broker does not know is waited for before messages to it fail: a topic
+/// made just now may not be known everywhere. At most half of the publisher's timeout, so that the
+/// failure is told in time.
+constexpr Duration kUnknownTopicLimit = std::chrono::seconds(2);
+
+/// What a producer that has failed for good gets for the answers to what it had sent.
+constexpr Duration kFatalDrain = std::chrono::milliseconds(500);
+/// What it takes librdkafka at most to report messages that were just given up.
+constexpr Duration kPurgeReports = std::chrono::milliseconds(50);
 
 }

@@ -1,11 +1,7 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
-#include <cstdlib>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,71 +10,22 @@
 #include <vector>
 
 #include "arrakis/kafka.hpp"
-#include "core/budget.hpp"
 #include "core/logging.hpp"
-#include "kafka/handle.hpp"
-#include "kafka/limits.hpp"
+#include "kafka/pipeline.hpp"
+#include "kafka/producer.hpp"
+#include "kafka/publish_rules.hpp"
 #include "wire/row_encoder.hpp"
 
 namespace arrakis::inline v1 {
 
 namespace {
 
-using Steady = std::chrono::steady_clock;
-
 constexpr std::string_view kLog = "publisher";
-/// Readers look nowhere else.
-constexpr std::int32_t kPartition = 0;
-/// How long one turn of the delivery reports is waited for.
-constexpr int kReportTurnMs = 100;
 
-KafkaProperties producer_properties() {
-  return {
-      {"message.max.bytes", fmt::format("{}", kMaxMessageBytes)},
-      {"enable.idempotence", "true"},
-      {"linger.ms", "0"},
-  };
-}
-
-/// A block whose messages are on their way.
-struct InFlight {
-  SeriesBlock block;
-  std::size_t unconfirmed = 0;
-  std::vector<std::string> failures;
-  /// Empty for a block that publish() waits, or has given up waiting, for.
-  KafkaPublisher::Completion completion;
-  /// publish() gave up waiting: the outcome is for the next call to tell.
-  bool abandoned = false;
-
-  [[nodiscard]] std::optional<Error> outcome() const {
-    if (failures.empty()) return std::nullopt;
-    return Error(
-        Errc::delivery_failed,
-        fmt::format("delivery failed for {} message(s) of the block at GPS {}: {}", failures.size(),
-                    format_time(block.time()), fmt::join(failures, "; ")));
-  }
-};
-
-/// Hands librdkafka a copy of one message, without waiting.
-rd_kafka_resp_err_t produce_once(rd_kafka_t* handle, const EncodedMessage& message,
-                                 InFlight& flight) {
-  std::array<rd_kafka_vu_t, 5> arguments{};
-  arguments[0].vtype = RD_KAFKA_VTYPE_TOPIC;
-  arguments[0].u.cstr = message.topic.c_str();
-  arguments[1].vtype = RD_KAFKA_VTYPE_PARTITION;
-  arguments[1].u.i32 = kPartition;
-  arguments[2].vtype = RD_KAFKA_VTYPE_VALUE;
-  arguments[2].u.mem.ptr = const_cast<char*>(message.bytes.data());  // only read
-  arguments[2].u.mem.size = message.bytes.size();
-  arguments[3].vtype = RD_KAFKA_VTYPE_MSGFLAGS;
-  arguments[3].u.i = RD_KAFKA_MSG_F_COPY;
-  arguments[4].vtype = RD_KAFKA_VTYPE_OPAQUE;
-  arguments[4].u.ptr = &flight;
-  rd_kafka_error_t* error = rd_kafka_produceva(handle, arguments.data(), arguments.size());
-  if (error == nullptr) return RD_KAFKA_RESP_ERR_NO_ERROR;
-  const rd_kafka_resp_err_t code = rd_kafka_error_code(error);
-  rd_kafka_error_destroy(error);
-  return code;
+std::size_t total_bytes(const std::vector<EncodedMessage>& messages) {
+  std::size_t bytes = 0;
+  for (const EncodedMessage& message : messages) bytes += message.bytes.size();
+  return bytes;
 }
 
 }
@@ -93,254 +40,154 @@ class KafkaPublisher::Impl {
   void publish(const SeriesBlock& block);
   void publish_async(const SeriesBlock& block, Completion done);
   bool flush(Duration timeout);
-  [[nodiscard]] Duration stride() const { return stride_; }
-  [[nodiscard]] const ChannelSet& channels() const { return channels_; }
+  [[nodiscard]] PublisherStats stats() const { return pipeline_.stats(); }
+  [[nodiscard]] Duration stride() const { return rules_.stride(); }
+  [[nodiscard]] const ChannelSet& channels() const { return rules_.channels(); }
 
  private:
-  using Deadline = std::optional<Steady::time_point>;
-
   [[nodiscard]] Deadline deadline() const {
-    return options_.timeout ? Deadline(Steady::now() + *options_.timeout) : std::nullopt;
+    return options_.timeout ? deadline_after(*options_.timeout) : std::nullopt;
   }
-  void check(const SeriesBlock& block) const;
-  void check_sizes(const SeriesBlock& block, const std::vector<EncodedMessage>& messages) const;
-  InFlight& send(const SeriesBlock& block, Completion done, const Deadline& deadline);
-  void produce(const EncodedMessage& message, InFlight& flight, const Deadline& deadline);
-  void on_delivery(const rd_kafka_message_t& message);
-  /// Takes delivery reports, waiting for one at most until the deadline, and completes blocks in
-  /// order. False: the deadline has passed.
-  bool serve(const Deadline& deadline);
-  void complete_in_order();
-  void throw_if_late_failure();
+  [[nodiscard]] std::string timeout_text() const { return format_duration(*options_.timeout); }
 
-  const std::string bootstrap_;
-  const ChannelSet channels_;
+  void require_not_completing(std::string_view call) const;
+  /// Tells, once, that blocks for which publish() had stopped waiting did not arrive.
+  void throw_if_late_failure();
+  std::vector<EncodedMessage> prepare(const SeriesBlock& block);
+  [[nodiscard]] bool has_room(std::size_t bytes) const;
+  void wait_for_room(const SeriesBlock& block, std::size_t bytes, const Deadline& deadline);
+  /// Waits a turn and completes blocks. False: the deadline has passed.
+  bool serve(const Deadline& deadline);
+
   const PublisherOptions options_;
-  Duration stride_{};
+  PublishRules rules_;
   RowEncoder encoder_;
-  std::size_t max_message_bytes_ = kMaxMessageBytes;
-  std::deque<std::unique_ptr<InFlight>> flights_;
-  std::optional<GpsTime> last_sent_;
-  std::optional<GpsTime> last_confirmed_;
-  std::optional<Error> late_failure_;
-  std::shared_ptr<Handle> handle_;
+  Pipeline pipeline_;
+  Producer producer_;
 };
 
 KafkaPublisher::Impl::Impl(std::string bootstrap, ChannelSet channels, PublisherOptions options)
-    : bootstrap_(std::move(bootstrap)),
-      channels_(std::move(channels)),
-      options_(std::move(options)) {
-  if (channels_.empty()) throw Error(Errc::invalid_argument, "no channels to publish");
-  if (bootstrap_.empty()) throw Error(Errc::invalid_argument, "no Kafka broker given");
-  const Channel& first = channels_[0];
-  for (const Channel& channel : channels_) {
-    if (!channel.partition_id || !channel.partition_index) {
-      throw Error(Errc::precondition,
-                  fmt::format("channel {} has no partition_id and partition_index: it can't be "
-                              "published",
-                              channel.name()));
-    }
-    if (channel.stride != first.stride) {
-      throw Error(Errc::precondition,
-                  fmt::format("channels {} and {} have different strides: a publisher has one",
-                              first.name(), channel.name()));
-    }
+    : options_(std::move(options)),
+      rules_(std::move(channels), options_),
+      producer_(std::move(bootstrap), options_, rules_, pipeline_) {
+  if (options_.timeout && *options_.timeout < Duration(0)) {
+    throw Error(Errc::invalid_argument,
+                fmt::format("the publisher's timeout of {} is negative", timeout_text()));
   }
-  stride_ = value_or_throw(common_stride(channels_.channels()));
-  if (const auto it = options_.properties.find("message.max.bytes");
-      it != options_.properties.end()) {
-    max_message_bytes_ = std::strtoull(it->second.c_str(), nullptr, 10);
-  }
-  Handle::Callbacks callbacks;
-  callbacks.on_delivery = [this](const rd_kafka_message_t& message) { on_delivery(message); };
-  callbacks.on_error = [this](rd_kafka_resp_err_t /*error*/, const char* reason) {
-    log::debug(kLog, "{}: {}", bootstrap_, reason);
-  };
-  handle_ = Handle::create(HandleKind::producer, bootstrap_, producer_properties(),
-                           options_.properties, std::move(callbacks));
 }
 
 KafkaPublisher::Impl::~Impl() {
-  flush(kPublisherCloseTimeout);
-  if (!flights_.empty()) {
-    log::warning(kLog, "{}: closed with {} block(s) not confirmed", bootstrap_, flights_.size());
+  if (!flush(options_.close_timeout)) {
+    log::warning(kLog, "broker {}: closed with {} block(s) not confirmed within {}{}",
+                 producer_.bootstrap(), pipeline_.size(), format_duration(options_.close_timeout),
+                 producer_.trouble());
+    producer_.give_up(fmt::format("{}: the publisher was closed", producer_.bootstrap()));
+    pipeline_.complete();
   }
-  handle_->clear_callbacks();
-}
-
-/// Refuses what may not be published, before anything is sent.
-void KafkaPublisher::Impl::check(const SeriesBlock& block) const {
-  for (const Channel& channel : block.channels()) {
-    const Channel& known = channels_.at(channel.name());
-    if (!matches(channel, known)) {
-      throw Error(Errc::invalid_argument,
-                  fmt::format("channel metadata mismatch: the block has {}, registered is {}",
-                              describe(channel), describe(known)));
-    }
+  if (const auto late = pipeline_.take_late_failure()) {
+    log::warning(kLog, "broker {}: {}", producer_.bootstrap(), late->what());
   }
-  const std::string at = format_time(block.time());
-  if (block.duration() != stride_) {
-    throw Error(Errc::invalid_argument,
-                fmt::format("the block at GPS {} is {} ns long; the publisher's stride is {} ns",
-                            at, block.duration().count(), stride_.count()));
-  }
-  if (options_.require_grid && !block.time().is_multiple_of(stride_)) {
-    throw Error(Errc::invalid_argument,
-                fmt::format("the block's time, GPS {}, is no multiple of the stride of {} ns", at,
-                            stride_.count()));
-  }
-  if (last_sent_ && block.time() <= *last_sent_) {
-    throw Error(Errc::invalid_argument,
-                fmt::format("block times are not monotonically increasing: GPS {} comes after {}",
-                            at, format_time(*last_sent_)));
-  }
-}
-
-void KafkaPublisher::Impl::check_sizes(const SeriesBlock& block,
-                                       const std::vector<EncodedMessage>& messages) const {
-  for (const EncodedMessage& message : messages) {
-    if (message.bytes.size() <= max_message_bytes_) continue;
-    const auto is_in = [&](const Channel& channel) {
-      return channel.partition_id == message.partition_id;
-    };
-    const auto count = std::count_if(block.channels().begin(), block.channels().end(), is_in);
-    const auto first = std::find_if(block.channels().begin(), block.channels().end(), is_in);
-    throw Error(Errc::invalid_argument,
-                fmt::format("the block at GPS {} makes a message of {} bytes for partition {} ({} "
-                            "channel(s) from {}); the limit is {} (message.max.bytes)",
-                            format_time(block.time()), message.bytes.size(), message.partition_id,
-                            count, first->name(), max_message_bytes_));
-  }
-}
-
-void KafkaPublisher::Impl::on_delivery(const rd_kafka_message_t& message) {
-  // The flight is in flights_ until its last message was reported.
-  auto& flight = *static_cast<InFlight*>(message._private);
-  --flight.unconfirmed;
-  if (message.err == RD_KAFKA_RESP_ERR_NO_ERROR) return;
-  flight.failures.push_back(fmt::format("{} ({}): {}", rd_kafka_topic_name(message.rkt), bootstrap_,
-                                        rd_kafka_message_errstr(&message)));
-}
-
-/// Queues one message; waits where librdkafka's queue is full.
-void KafkaPublisher::Impl::produce(const EncodedMessage& message, InFlight& flight,
-                                   const Deadline& deadline) {
-  for (;;) {
-    const rd_kafka_resp_err_t error = produce_once(handle_->get(), message, flight);
-    if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {
-      ++flight.unconfirmed;
-      return;
-    }
-    const bool is_full = error == RD_KAFKA_RESP_ERR__QUEUE_FULL;
-    if (!is_full || (deadline && Steady::now() >= *deadline)) {
-      flight.failures.push_back(
-          fmt::format("{} ({}): {}", message.topic, bootstrap_, text_of(error)));
-      return;
-    }
-    rd_kafka_poll(handle_->get(), kReportTurnMs);
-  }
-}
-
-InFlight& KafkaPublisher::Impl::send(const SeriesBlock& block, Completion done,
-                                     const Deadline& deadline) {
-  check(block);
-  const std::vector<EncodedMessage> messages = encoder_.encode(block);
-  check_sizes(block, messages);
-  flights_.push_back(std::make_unique<InFlight>());
-  InFlight& flight = *flights_.back();
-  flight.block = block;
-  flight.completion = std::move(done);
-  last_sent_ = block.time();
-  for (const EncodedMessage& message : messages) produce(message, flight, deadline);
-  return flight;
 }
 
 bool KafkaPublisher::Impl::serve(const Deadline& deadline) {
-  int wait_ms = kReportTurnMs;
-  if (deadline) {
-    wait_ms =
-        std::min(wait_ms, timeout_ms(std::max<Duration>(*deadline - Steady::now(), Duration(0))));
-  }
-  rd_kafka_poll(handle_->get(), wait_ms);
-  complete_in_order();
-  return !deadline || Steady::now() < *deadline;
+  producer_.wait_turn(deadline);
+  pipeline_.complete();
+  return !has_passed(deadline);
 }
 
-/// Takes finished asynchronous and abandoned blocks off the front; a block that publish() waits for
-/// stays for it to take.
-void KafkaPublisher::Impl::complete_in_order() {
-  while (!flights_.empty()) {
-    InFlight& front = *flights_.front();
-    if (front.unconfirmed > 0 || (!front.completion && !front.abandoned)) return;
-    const std::unique_ptr<InFlight> flight = std::move(flights_.front());
-    flights_.pop_front();
-    const std::optional<Error> outcome = flight->outcome();
-    if (!outcome) {
-      last_confirmed_ = flight->block.time();
-    } else if (flights_.empty()) {
-      last_sent_ = last_confirmed_;  // it may be tried again
-    }
-    if (flight->completion) {
-      flight->completion(flight->block, outcome);
-    } else if (outcome) {
-      late_failure_ = outcome;
-    }
-  }
+void KafkaPublisher::Impl::require_not_completing(std::string_view call) const {
+  if (!pipeline_.is_completing()) return;
+  throw Error(Errc::failed_precondition,
+              fmt::format("{} was called from inside a completion, where nothing may wait", call));
 }
 
-/// Tells, once, that a block for which publish() had stopped waiting did not arrive.
 void KafkaPublisher::Impl::throw_if_late_failure() {
-  rd_kafka_poll(handle_->get(), 0);
-  complete_in_order();
-  if (late_failure_) throw Error(*std::exchange(late_failure_, std::nullopt));
+  serve(std::chrono::steady_clock::now());
+  if (const auto late = pipeline_.take_late_failure()) throw Error(*late);
+}
+
+bool KafkaPublisher::Impl::has_room(std::size_t bytes) const {
+  if (pipeline_.empty()) return true;
+  return pipeline_.size() < std::max<std::size_t>(options_.max_in_flight, 1) &&
+         pipeline_.bytes() + bytes <= options_.max_in_flight_bytes;
+}
+
+void KafkaPublisher::Impl::wait_for_room(const SeriesBlock& block, std::size_t bytes,
+                                         const Deadline& deadline) {
+  while (!has_room(bytes)) {
+    if (!pipeline_.is_completing() && serve(deadline)) continue;
+    if (has_room(bytes)) return;
+    pipeline_.refused();
+    const std::string what =
+        fmt::format("broker {}: {} block(s) with {} bytes are on their way", producer_.bootstrap(),
+                    pipeline_.size(), pipeline_.bytes());
+    const std::string which = fmt::format("the block at GPS {} was not sent{}",
+                                          format_time(block.time()), producer_.trouble());
+    if (pipeline_.is_completing()) {
+      throw Error(Errc::failed_precondition,
+                  fmt::format("{}: no room, and a completion must not wait: {}", what, which));
+    }
+    throw Error(Errc::timeout, fmt::format("{} and none was confirmed within {}: {}", what,
+                                           timeout_text(), which));
+  }
+}
+
+std::vector<EncodedMessage> KafkaPublisher::Impl::prepare(const SeriesBlock& block) {
+  try {
+    const SeriesBlock admitted = rules_.admit(block, pipeline_.newest());
+    std::vector<EncodedMessage> messages = encoder_.encode(admitted);
+    rules_.check_sizes(admitted, messages);
+    return messages;
+  } catch (const Error&) {
+    pipeline_.refused();
+    throw;
+  }
 }
 
 void KafkaPublisher::Impl::publish(const SeriesBlock& block) {
+  require_not_completing("publish()");
   throw_if_late_failure();
   const Deadline limit = deadline();
-  InFlight& flight = send(block, nullptr, limit);
-  while (flights_.front().get() != &flight || flight.unconfirmed > 0) {
-    if (serve(limit)) continue;
-    flight.abandoned = true;
+  producer_.replace_if_failed(limit);
+  const std::vector<EncodedMessage> messages = prepare(block);
+  wait_for_room(block, total_bytes(messages), limit);
+  InFlight& flight = pipeline_.add(block.time(), InFlight::Teller::caller);
+  producer_.send(messages, flight, limit);
+  while (flight.unconfirmed > 0) {
+    if (serve(limit) || flight.unconfirmed == 0) continue;
     const std::size_t unconfirmed = flight.unconfirmed;
-    complete_in_order();
+    pipeline_.gave_up(flight);
     throw Error(
         Errc::timeout,
         fmt::format("broker {}: {} message(s) of the block at GPS {} not confirmed within {}; "
-                    "delivery goes on",
-                    bootstrap_, unconfirmed, format_time(block.time()),
-                    format_duration(*options_.timeout)));
+                    "delivery goes on{}",
+                    producer_.bootstrap(), unconfirmed, format_time(block.time()), timeout_text(),
+                    producer_.trouble()));
   }
-  const std::optional<Error> outcome = flight.outcome();
-  flights_.pop_front();
-  if (outcome) {
-    last_sent_ = last_confirmed_;
-    throw Error(*outcome);
-  }
-  last_confirmed_ = block.time();
+  if (const auto failure = pipeline_.take(flight)) throw Error(*failure);
 }
 
 void KafkaPublisher::Impl::publish_async(const SeriesBlock& block, Completion done) {
-  throw_if_late_failure();
+  const bool is_nested = pipeline_.is_completing();
+  if (!is_nested) throw_if_late_failure();
   const Deadline limit = deadline();
-  while (flights_.size() >= std::max<std::size_t>(options_.max_in_flight, 1)) {
-    if (serve(limit)) continue;
-    throw Error(Errc::timeout,
-                fmt::format("broker {}: {} block(s) on their way and none confirmed within {}; the "
-                            "block at GPS {} was not sent",
-                            bootstrap_, flights_.size(), format_duration(*options_.timeout),
-                            format_time(block.time())));
-  }
+  if (!is_nested) producer_.replace_if_failed(limit);
+  const std::vector<EncodedMessage> messages = prepare(block);
+  wait_for_room(block, total_bytes(messages), limit);
   if (!done) done = [](const SeriesBlock&, const std::optional<Error>&) {};
-  send(block, std::move(done), limit);
-  serve(Steady::now());
+  InFlight& flight = pipeline_.add(block.time(), InFlight::Teller::completion);
+  producer_.send(messages, flight, limit);
+  flight.block = block;
+  flight.completion = std::move(done);
+  if (!is_nested) serve(std::chrono::steady_clock::now());
 }
 
 bool KafkaPublisher::Impl::flush(Duration timeout) {
-  const Deadline limit = Steady::now() + timeout;
-  complete_in_order();
-  while (!flights_.empty()) {
-    if (!serve(limit)) return flights_.empty();
+  require_not_completing("flush()");
+  const Deadline limit = deadline_after(timeout);
+  pipeline_.complete();
+  while (!pipeline_.empty()) {
+    if (!serve(limit)) return pipeline_.empty();
   }
   return true;
 }
@@ -355,6 +202,7 @@ void KafkaPublisher::publish_async(const SeriesBlock& block, Completion done) {
   impl_->publish_async(block, std::move(done));
 }
 bool KafkaPublisher::flush(Duration timeout) { return impl_->flush(timeout); }
+PublisherStats KafkaPublisher::stats() const { return impl_->stats(); }
 Duration KafkaPublisher::stride() const { return impl_->stride(); }
 const ChannelSet& KafkaPublisher::channels() const { return impl_->channels(); }
 

@@ -2,11 +2,14 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <functional>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "arrakis/kafka.hpp"
+#include "arrakis/log.hpp"
 #include "kafka/embedded_broker.hpp"
 #include "testing/channels.hpp"
 #include "testing/collector.hpp"
@@ -32,7 +35,7 @@ class KafkaPublisherTest : public ::testing::Test {
     return {std::nullopt, ""};
   }
   EmbeddedBroker broker_;
-  const GpsTime base_ = testing::on_grid(system_clock().now());
+  const GpsTime base_ = testing::on_grid(system_clock().now()) - 60s;
 };
 
 TEST_F(KafkaPublisherTest, OneBlockIsOneMessageAPartition) {
@@ -146,6 +149,100 @@ TEST_F(KafkaPublisherTest, ConstructionNamesTheChannelThatCantBePublished) {
   const auto [code, text] = failure([&] { KafkaPublisher("127.0.0.1:1", ChannelSet(channels)); });
   EXPECT_EQ(code, Errc::precondition);
   EXPECT_THAT(text, HasSubstr("X1:P-1"));
+}
+
+TEST_F(KafkaPublisherTest, ConstructionNamesWhatCanNeverBePublished) {
+  const auto refusal = [&](const std::vector<Channel>& channels) {
+    return failure([&] { KafkaPublisher("127.0.0.1:1", ChannelSet(channels)); });
+  };
+  std::vector<Channel> channels = make_partition("P", 2);
+  channels[1].partition_index = 0;
+  auto [code, text] = refusal(channels);
+  EXPECT_EQ(code, Errc::precondition);
+  EXPECT_THAT(text, HasSubstr("X1:P-0', 'X1:P-1"));
+
+  std::tie(code, text) = refusal({testing::make_channel("X1:A-1", "P", 0),
+                                  testing::make_channel("X1:A-2", "P", 1, DataType::int16)});
+  EXPECT_EQ(code, Errc::precondition);
+  EXPECT_THAT(text, HasSubstr("X1:A-2' is int16"));
+
+  std::tie(code, text) = refusal({testing::make_channel("X1:ODD-1", "P", 0, DataType::float32, 7)});
+  EXPECT_EQ(code, Errc::precondition);
+  EXPECT_THAT(text, HasSubstr("X1:ODD-1 of 7 Hz has no whole number of samples"));
+
+  PublisherOptions options;
+  options.timeout = -1s;
+  std::tie(code, text) =
+      failure([&] { KafkaPublisher("127.0.0.1:1", ChannelSet(make_partition("P", 1)), options); });
+  EXPECT_EQ(code, Errc::invalid_argument);
+  EXPECT_THAT(text, HasSubstr("negative"));
+}
+
+TEST_F(KafkaPublisherTest, ABlockOfTheFutureIsRefusedUnlessAskedFor) {
+  broker_.create_topic("arrakis-P");
+  const ChannelSet channels(make_partition("P", 1));
+  const SeriesBlock block = make_block(base_ + 1h, channels, 0);
+  {
+    KafkaPublisher publisher(broker_.bootstrap(), channels);
+    const auto [code, text] = failure([&] { publisher.publish(block); });
+    EXPECT_EQ(code, Errc::invalid_argument);
+    EXPECT_THAT(text, HasSubstr("ahead of now"));
+    EXPECT_EQ(publisher.stats().refused_blocks, 1U);
+  }
+  PublisherOptions options;
+  options.future_limit.reset();
+  KafkaPublisher publisher(broker_.bootstrap(), channels, options);
+  EXPECT_EQ(failure([&] { publisher.publish(block); }).second, "");
+}
+
+TEST_F(KafkaPublisherTest, MissingChannelsAreNamedOnce) {
+  broker_.create_topic("arrakis-P");
+  std::mutex mutex;  // librdkafka's threads log as well
+  std::vector<std::string> warnings;
+  set_log_sink(
+      [&](LogLevel level, std::string_view, std::string_view message) {
+        const std::lock_guard lock(mutex);
+        if (level == LogLevel::warning) warnings.emplace_back(message);
+      },
+      LogLevel::warning);
+  const ChannelSet channels(make_partition("P", 4));
+  const ChannelSet two({channels[0], channels[2]});
+  const ChannelSet one({channels[0]});
+  {
+    KafkaPublisher publisher(broker_.bootstrap(), channels);
+    int i = 0;
+    for (const ChannelSet& set : {channels, two, one, two, channels, one}) {
+      publisher.publish(make_block(base_ + i++ * kStride, set, 0));
+    }
+  }
+  set_log_sink({});
+  ASSERT_EQ(warnings.size(), 2U);
+  EXPECT_THAT(warnings[0], HasSubstr("2 of 4 channel(s)"));
+  EXPECT_THAT(warnings[0], HasSubstr("X1:P-1 first"));
+  EXPECT_THAT(warnings[1], HasSubstr("1 of 4 channel(s)"));
+  EXPECT_THAT(warnings[1], HasSubstr("X1:P-2 first"));
+}
+
+TEST_F(KafkaPublisherTest, MissingChannelsAreSentAsGapsOnRequest) {
+  broker_.create_topic("arrakis-P");
+  broker_.create_topic("arrakis-Q");
+  const ChannelSet channels = testing::join(make_partition("P", 2), make_partition("Q", 1));
+  PublisherOptions options;
+  options.fill_missing = true;
+  KafkaPublisher publisher(broker_.bootstrap(), channels, options);
+  publisher.publish(make_block(base_, ChannelSet({channels[1]}), 7));
+  KafkaReader reader(broker_.bootstrap(), channels);
+  reader.open({.start = GpsTime()});
+  Collector got;
+  ASSERT_TRUE(got.poll_until(reader, [&] { return got.parts.size() >= 2; }));
+  for (const Collector::Got& each : got.parts) {
+    const ChannelSet& in_part = reader.streams()[each.stream].channels;
+    for (std::size_t c = 0; c < in_part.size(); ++c) {
+      const auto samples = each.part->samples(c);
+      EXPECT_EQ(samples.size, 4U);
+      EXPECT_EQ(samples.gap_count, in_part[c].name() == "X1:P-1" ? 0U : 4U) << in_part[c].name();
+    }
+  }
 }
 
 }

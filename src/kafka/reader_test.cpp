@@ -105,7 +105,9 @@ TEST_F(KafkaReaderTest, StartZeroDeliversEverythingThereIs) {
 TEST_F(KafkaReaderTest, StartInTheFutureDeliversFromThen) {
   broker_.create_topic("arrakis-P");
   const ChannelSet channels(make_partition("P", 1));
-  KafkaPublisher publisher(broker_.bootstrap(), channels);
+  PublisherOptions publisher_options;
+  publisher_options.future_limit.reset();
+  KafkaPublisher publisher(broker_.bootstrap(), channels, publisher_options);
   KafkaReader reader(broker_.bootstrap(), channels);
   OpenOptions options;
   options.start = base_ + 100s;

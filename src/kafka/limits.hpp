@@ -26,6 +26,10 @@ constexpr Duration kRetryPause = std::chrono::milliseconds(100);
 /// A single question to the broker while the reader runs; bounds how long close() waits for it.
 constexpr Duration kControlQueryTimeout = std::chrono::milliseconds(1500);
 
+/// How long questions may go without an answer before they are asked through a new client:
+/// librdkafka has states in which it never connects again.
+constexpr Duration kPatienceWithQuestions = std::chrono::seconds(15);
+
 /// How often the high watermarks are asked for while somebody wants to know whether a reader has
 /// read everything.
 constexpr Duration kWatermarkRefresh = std::chrono::seconds(1);

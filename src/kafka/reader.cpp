@@ -90,6 +90,10 @@ std::shared_ptr<Handle> KafkaReader::Impl::make_consumer() {
                         options_.properties, std::move(callbacks));
 }
 
+std::shared_ptr<Handle> KafkaReader::Impl::make_questioner() {
+  return Handle::create(HandleKind::consumer, bootstrap_, {}, options_.properties);
+}
+
 /// Takes messages from this handle from now on, and is woken when there are some.
 void KafkaReader::Impl::listen(const std::shared_ptr<Handle>& handle) {
   queue_.reset(rd_kafka_queue_get_consumer(handle->get()));
@@ -149,13 +153,9 @@ void KafkaReader::Impl::open(const OpenOptions& options) {
   }
   if (!assigned.empty()) assign(assigned, offsets);
   listen(handle);
-  questions_ = Handle::create(HandleKind::consumer, bootstrap_, {}, options_.properties);
+  questions_ = make_questioner();
   opened_ = true;
-  control_ = std::thread([this, questions = questions_] {
-    BrokerQueries asked(questions);
-    asked.set_stop([this] { return is_closing(); });
-    control(asked);
-  });
+  control_ = std::thread([this] { control(); });
 }
 
 std::vector<std::string> KafkaReader::Impl::topic_names() const {

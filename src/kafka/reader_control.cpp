@@ -37,11 +37,18 @@ std::vector<std::size_t> KafkaReader::Impl::partitions_in(Partition::State state
   return found;
 }
 
-void KafkaReader::Impl::control(const BrokerQueries& queries) {
+void KafkaReader::Impl::control() {
   std::unique_lock lock(mutex_);
-  topics_checked_at_ = watched_at_ = Steady::now();
+  topics_checked_at_ = watched_at_ = answered_at_ = Steady::now();
   while (!closing_) {
     try {
+      // A client that gets no answer may be at fault itself.
+      if (Steady::now() - answered_at_ > kPatienceWithQuestions + topic_interval()) {
+        questions_ = make_questioner();
+        answered_at_ = Steady::now();
+      }
+      BrokerQueries queries(questions_);
+      queries.set_stop([this] { return is_closing(); });
       control_step(queries, lock);
     } catch (const std::exception& error) {
       // Out of memory or of descriptors: what was to be done is still to be done.
@@ -120,6 +127,7 @@ void KafkaReader::Impl::check_topics(const BrokerQueries& queries,
   if (!found) log::debug(kReaderLog, "{}", found.error().what());
   const std::unique_lock lock(mutex_);
   if (closing_) return;
+  if (found) answered_at_ = Steady::now();
   auto mark = marks.begin();
   for (std::size_t i = 0; i < asked.size(); ++i) {
     const std::size_t t = asked[i];

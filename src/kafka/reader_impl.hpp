@@ -87,6 +87,7 @@ class KafkaReader::Impl {
 
   // Opening.
   std::shared_ptr<Handle> make_consumer();
+  std::shared_ptr<Handle> make_questioner();
   void listen(const std::shared_ptr<Handle>& handle);
   [[nodiscard]] std::vector<std::string> topic_names() const;
   std::vector<std::size_t> note_topics(std::span<const TopicDescription> found);
@@ -125,7 +126,7 @@ class KafkaReader::Impl {
   void add_partitions(std::size_t topic, std::int32_t count);
 
   // Control thread.
-  void control(const BrokerQueries& queries);
+  void control();
   void control_step(const BrokerQueries& queries, std::unique_lock<std::mutex>& lock);
   [[nodiscard]] std::vector<std::size_t> partitions_in(Partition::State state) const;
   void check_topics(const BrokerQueries& queries, std::span<const std::size_t> asked);
@@ -190,6 +191,7 @@ class KafkaReader::Impl {
   bool restart_wanted_ = false;
   Steady::time_point restarted_at_{};
   Steady::time_point topics_checked_at_{};
+  Steady::time_point answered_at_{};  // when the broker last answered about the topics
   Steady::time_point watched_at_{};
   Steady::time_point placed_at_{};
   Steady::time_point ends_wanted_until_{};

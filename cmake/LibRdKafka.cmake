@@ -6,9 +6,6 @@ if(NOT EXISTS "${LIBRDKAFKA_SOURCE_DIR}/CMakeLists.txt")
   message(FATAL_ERROR "no librdkafka >= 2.12 on this system and no source in "
     "${LIBRDKAFKA_SOURCE_DIR}: run script/bootstrap")
 endif()
-if(ARRAKIS_SANITIZE MATCHES "thread")
-  set(WITH_C11THREADS OFF CACHE BOOL "" FORCE)  # gcc 12's TSan does not know thrd_create
-endif()
 set(RDKAFKA_BUILD_STATIC ON CACHE BOOL "" FORCE)
 set(RDKAFKA_BUILD_EXAMPLES OFF CACHE BOOL "" FORCE)
 set(RDKAFKA_BUILD_TESTS OFF CACHE BOOL "" FORCE)
@@ -20,6 +17,13 @@ set(ENABLE_LZ4_EXT OFF CACHE BOOL "" FORCE)
 add_subdirectory("${LIBRDKAFKA_SOURCE_DIR}" "${CMAKE_BINARY_DIR}/_deps/librdkafka"
   EXCLUDE_FROM_ALL SYSTEM)
 target_compile_options(rdkafka PRIVATE -w)
+if(ARRAKIS_SANITIZE MATCHES "thread")
+  # gcc 12's TSan does not know thrd_create, and librdkafka leaves no choice but to find it.
+  set(config "${CMAKE_BINARY_DIR}/_deps/librdkafka/generated/config.h")
+  file(READ "${config}" generated)
+  string(REPLACE "#define WITH_C11THREADS 1" "#define WITH_C11THREADS 0" generated "${generated}")
+  file(WRITE "${config}" "${generated}")
+endif()
 
 # librdkafka 2.10 to 2.13 takes an answer that names topics but no broker, as a lone broker gives for a
 # moment after it was cut off from its controller, for the news that there are no brokers any more: it

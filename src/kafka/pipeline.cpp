@@ -56,7 +56,6 @@ InFlight& Pipeline::add(GpsTime time, InFlight::Teller teller) {
 }
 
 void Pipeline::complete() {
-  if (completing_) return;
   while (!flights_.empty()) {
     const InFlight& front = *flights_.front();
     if (front.unconfirmed > 0 || front.teller == InFlight::Teller::caller) return;

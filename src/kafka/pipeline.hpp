@@ -40,7 +40,7 @@ struct InFlight {
 class Pipeline {
  public:
   InFlight& add(GpsTime time, InFlight::Teller teller);
-  /// Tells the ends of what is at the front and done. Does nothing when called from a completion.
+  /// Tells the ends of what is at the front and done. Not from a completion.
   void complete();
   /// What became of a block that publish() waits for, which keeps its place until those before it
   /// are done.

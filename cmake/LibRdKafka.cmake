@@ -25,25 +25,46 @@ if(ARRAKIS_SANITIZE MATCHES "thread")
   file(WRITE "${config}" "${generated}")
 endif()
 
+# Replaces `from` by `to` in one of its sources.
+function(arrakis_correct_librdkafka file from to)
+  set(source "${LIBRDKAFKA_SOURCE_DIR}/src/${file}")
+  set(target "${CMAKE_BINARY_DIR}/_deps/librdkafka/corrected/${file}")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${source}")
+  file(READ "${source}" original)
+  string(REPLACE "${from}" "${to}" corrected "${original}")
+  if(corrected STREQUAL original)
+    message(FATAL_ERROR "${source} is not what cmake/LibRdKafka.cmake knows how to correct")
+  endif()
+  file(CONFIGURE OUTPUT "${target}" CONTENT "${corrected}" @ONLY)
+  get_target_property(sources rdkafka SOURCES)
+  string(REPLACE "." "\\." pattern "(^|/)${file}$")
+  list(FILTER sources EXCLUDE REGEX "${pattern}")
+  set_property(TARGET rdkafka PROPERTY SOURCES ${sources} "${target}")
+endfunction()
+target_include_directories(rdkafka PRIVATE "${LIBRDKAFKA_SOURCE_DIR}/src")
+
 # librdkafka 2.10 to 2.13 takes an answer that names topics but no broker, as a lone broker gives for a
 # moment after it was cut off from its controller, for the news that there are no brokers any more: it
 # lets go of all of them, those of bootstrap.servers too, and never connects again
 # (github.com/confluentinc/librdkafka/issues/5301). Such an answer is to be asked for again, as one
 # that names nothing at all.
-set(metadata_source "${LIBRDKAFKA_SOURCE_DIR}/src/rdkafka_metadata.c")
-set(metadata_corrected "${CMAKE_BINARY_DIR}/_deps/librdkafka/corrected/rdkafka_metadata.c")
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${metadata_source}")
-file(READ "${metadata_source}" original)
-string(REPLACE "if (md->broker_cnt == 0 && md->topic_cnt == 0) {" "if (md->broker_cnt == 0) {"
-  corrected "${original}")
-if(corrected STREQUAL original)
-  message(FATAL_ERROR "${metadata_source} is not what cmake/LibRdKafka.cmake knows how to correct")
-endif()
-file(CONFIGURE OUTPUT "${metadata_corrected}" CONTENT "${corrected}" @ONLY)
-get_target_property(sources rdkafka SOURCES)
-list(FILTER sources EXCLUDE REGEX "rdkafka_metadata\\.c$")
-set_property(TARGET rdkafka PROPERTY SOURCES ${sources} "${metadata_corrected}")
-target_include_directories(rdkafka PRIVATE "${LIBRDKAFKA_SOURCE_DIR}/src")
+arrakis_correct_librdkafka(rdkafka_metadata.c
+  "if (md->broker_cnt == 0 && md->topic_cnt == 0) {" "if (md->broker_cnt == 0) {")
+
+# A topic that was deleted and made again counts its leaders from zero. librdkafka 2.12 holds that
+# against the count of the topic before, and takes no news about its leader until the new count has
+# passed the old: whoever loses the leader meanwhile waits for ever. The broker need only have been
+# restarted once before.
+arrakis_correct_librdkafka(rdkafka_topic.c
+  "                        rkt->rkt_topic_id = mdit->topic_id;
+"
+  "                        rkt->rkt_topic_id = mdit->topic_id;
+                        for (j = 0; j < rkt->rkt_partition_cnt; j++) {
+                                rd_kafka_toppar_lock(rkt->rkt_p[j]);
+                                rkt->rkt_p[j]->rktp_leader_epoch = -1;
+                                rd_kafka_toppar_unlock(rkt->rkt_p[j]);
+                        }
+")
 
 # As installed elsewhere, its headers are <librdkafka/…>.
 file(MAKE_DIRECTORY "${CMAKE_BINARY_DIR}/_deps/include")

@@ -297,6 +297,34 @@ TEST_F(KafkaStream, MarkersOfATransactionAtTheEndAreNothingToWaitFor) {
   EXPECT_EQ(reader.stats().revived_partitions, 0U);
 }
 
+TEST_F(KafkaStream, TopicMadeAnewAfterItsBrokerWasRestartedIsReadAgain) {
+  const std::string p = fresh_partition();
+  const ChannelSet channels(make_partition(p, 1));
+  KafkaReader reader(broker_.bootstrap(), channels);
+  reader.open({});
+  KafkaPublisher publisher(broker_.bootstrap(), channels);
+  Collector got;
+  publish(publisher, base_ - 60s, 0, 10);
+  ASSERT_TRUE(got.poll_until(reader, [&] { return got.parts.size() >= 10; }));
+  // The leader's term becomes the second; the new topic begins with the first again.
+  broker_.terminate();
+  broker_.restart();
+  publish(publisher, base_ - 60s, 10, 10);
+  ASSERT_TRUE(got.poll_until(
+      reader, [&] { return got.parts.size() >= 20; }, 30s));
+  broker_.delete_topic("arrakis-" + p);
+  broker_.create_topic("arrakis-" + p);
+  std::set<GpsTime> times;
+  for (int i = 20; times.size() < 25 && i < 200; ++i) {
+    publisher.publish(make_block(base_ - 60s + i * kStride, channels, i));
+    const std::size_t before = got.parts.size();
+    got.poll_until(
+        reader, [&] { return got.parts.size() > before; }, 500ms);
+    for (const GpsTime time : got.times(0)) times.insert(time);
+  }
+  EXPECT_GE(times.size(), 25U);
+}
+
 TEST_F(KafkaStream, EveryPartitionOfATopicIsRead) {
   const std::string p = random_alphanum(8);
   broker_.create_topic("arrakis-" + p, 3);

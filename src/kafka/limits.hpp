@@ -16,6 +16,14 @@ constexpr std::size_t kGroupIdLength = 16;
 /// Largest message of every Arrakis peer: wide partitions make large messages.
 constexpr std::size_t kMaxMessageBytes = 10'000'000;
 
+/// Largest answer to a fetch, also for many partitions: one message that is kept pins all of it.
+/// No less than a message.
+constexpr std::size_t kMaxResponseBytes = kMaxMessageBytes;
+
+/// Between two messages of one answer lie headers, and the part of a partition's next message that
+/// did not fit into its share of the answer (librdkafka's fetch.message.max.bytes, 1 MiB).
+constexpr std::size_t kMaxGapInResponse = (1 << 20) + 4096;
+
 /// Messages taken from librdkafka in one poll: enough to pay for its lock, few enough that a poll
 /// stays under a millisecond.
 constexpr std::size_t kPollBatch = 256;

@@ -26,8 +26,7 @@ KafkaProperties consumer_properties(std::size_t prefetch_bytes) {
       {"auto.offset.reset", "error"},
       {"allow.auto.create.topics", "false"},
       {"message.max.bytes", fmt::format("{}", kMaxMessageBytes)},
-      // One answer of the broker is in memory besides what the queue may hold.
-      {"fetch.max.bytes", fmt::format("{}", std::max(prefetch_bytes, kMaxMessageBytes))},
+      {"fetch.max.bytes", fmt::format("{}", kMaxResponseBytes)},
       // Throughput comes from the number of messages fetched ahead, memory is bounded by kbytes.
       {"queued.min.messages", "100000"},
       {"queued.max.messages.kbytes", fmt::format("{}", prefetch_bytes / kKilobyte)},

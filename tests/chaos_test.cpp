@@ -24,7 +24,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using testing::eventually;
-using testing::Ledger;
 using testing::RealBroker;
 using testing::RealCluster;
 using Steady = std::chrono::steady_clock;

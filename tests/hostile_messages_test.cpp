@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -29,9 +30,7 @@ namespace arrakis {
 namespace {
 
 using namespace std::chrono_literals;
-using ::testing::AllOf;
 using testing::Collector;
-using ::testing::HasSubstr;
 using testing::kStride;
 using testing::make_partition;
 using testing::RealBroker;
@@ -87,7 +86,7 @@ std::vector<BadMessage> bad_messages(GpsTime time) {
       {"wrong columns", replaced(good, "data", "dada")},
       {"offsets outside",
        replaced(good, as_bytes({0, kSamples, 2 * kSamples}), as_bytes({0, kSamples, 1 << 30}))},
-      {"text", "{\"time\": 1, \"id\": 0, \"data\": [1, 2, 3, 4]}"},
+      {"text", R"({"time": 1, "id": 0, "data": [1, 2, 3, 4]})"},
   };
 }
 
@@ -117,6 +116,7 @@ class HostileMessages : public ::testing::Test {
   }
   [[nodiscard]] std::vector<GpsTime> times(int count) const {
     std::vector<GpsTime> all;
+    all.reserve(static_cast<std::size_t>(count));
     for (int number = 0; number < count; ++number) all.push_back(time_of(number));
     return all;
   }

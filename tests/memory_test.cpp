@@ -128,7 +128,7 @@ class Backlog : public ::testing::Test {
     return peak.bytes() - baseline_ - kept();
   }
 
-  static constexpr std::int64_t kMessageBytes = kRate / 16 * 4;
+  static constexpr std::int64_t kMessageBytes = std::int64_t{kRate} / 16 * 4;
 
   RealBroker broker_{RealBroker::Options()};
   std::vector<Channel> all_;

@@ -2,12 +2,12 @@
 
 #include <gtest/gtest.h>
 #include <malloc.h>
-#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -145,11 +145,11 @@ class CapturedOutput {
     for (std::size_t i = 0; i < kept_.size(); ++i) {
       const int descriptor = static_cast<int>(i) + STDOUT_FILENO;
       kept_[i] = dup(descriptor);
-      dup2(fileno(file_), descriptor);
+      dup2(fileno(file_.get()), descriptor);
     }
   }
   ~CapturedOutput() {
-    if (file_ != nullptr) stop();
+    if (!stopped_) stop();
   }
   CapturedOutput(const CapturedOutput&) = delete;
   CapturedOutput& operator=(const CapturedOutput&) = delete;
@@ -162,18 +162,24 @@ class CapturedOutput {
       dup2(kept_[i], static_cast<int>(i) + STDOUT_FILENO);
       close(kept_[i]);
     }
+    stopped_ = true;
     std::string text;
-    std::rewind(file_);
-    for (int c = std::fgetc(file_); c != EOF; c = std::fgetc(file_)) {
+    std::rewind(file_.get());
+    for (int c = std::fgetc(file_.get()); c != EOF; c = std::fgetc(file_.get())) {
       text.push_back(static_cast<char>(c));
     }
-    std::fclose(file_);
-    file_ = nullptr;
     return text;
   }
 
  private:
-  std::FILE* file_;
+  struct Closer {
+    void operator()(std::FILE* file) const {
+      // Owned by the pointer that calls this.
+      std::fclose(file);  // NOLINT(cppcoreguidelines-owning-memory)
+    }
+  };
+  std::unique_ptr<std::FILE, Closer> file_;
+  bool stopped_ = false;
   std::array<int, 2> kept_{};
 };
 

@@ -58,8 +58,8 @@ class BrokerInTrouble : public ::testing::TestWithParam<Trouble> {
     KafkaPublisher publisher(broker().bootstrap(), channels_, options);
     for (int i = 0; i < kBlocks; ++i) publisher.publish(block(i));
   }
-  ~BrokerInTrouble() override {
-    if (in_trouble_) GetParam().end(broker());
+  void TearDown() override {
+    if (in_trouble_) trouble_ends();
   }
 
   /// For all tests of the program: it comes back in seconds.
@@ -211,6 +211,7 @@ TEST_P(BrokerInTrouble, PublishThrowsInTimeNamesTheBrokerAndGoesOnAfterwards) {
   EXPECT_TRUE(got.poll_until(
       *open_reader, [&] { return got.parts.size() >= static_cast<std::size_t>(next); }, 60s));
   std::vector<GpsTime> expected;
+  expected.reserve(got.parts.size());
   for (int i = 0; i < next; ++i) expected.push_back(base_ + i * kStride);
   EXPECT_EQ(got.times(0), expected);
 }

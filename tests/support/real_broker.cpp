@@ -270,7 +270,7 @@ RealBroker& RealBroker::get() {
   return broker;
 }
 
-RealBroker::RealBroker(Options options) : node_(std::make_unique<BrokerNode>()) {
+RealBroker::RealBroker(const Options& options) : node_(std::make_unique<BrokerNode>()) {
   node_->set_properties(properties_of(options));
   node_->start();
   bootstrap_ = node_->address();

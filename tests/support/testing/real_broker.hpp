@@ -33,7 +33,7 @@ class RealBroker {
   /// The program's broker, which starts with the first use.
   static RealBroker& get();
 
-  explicit RealBroker(Options options);
+  explicit RealBroker(const Options& options);
   ~RealBroker();
   RealBroker(const RealBroker&) = delete;
   RealBroker& operator=(const RealBroker&) = delete;

@@ -129,14 +129,15 @@ bool Pipeline::has_unconfirmed() const {
 }
 
 std::optional<GpsTime> Pipeline::newest() const {
-  using Teller = InFlight::Teller;
-  for (auto it = flights_.rbegin(); it != flights_.rend(); ++it) {
-    const InFlight& flight = **it;
-    // What publish() gave up may be published again.
-    if (flight.teller == Teller::next_call || flight.teller == Teller::told) continue;
-    return std::max(last_confirmed_.value_or(flight.time), flight.time);
-  }
-  return last_confirmed_;
+  // What publish() gave up may be published again.
+  const auto counts = [](const std::unique_ptr<InFlight>& flight) {
+    return flight->teller == InFlight::Teller::caller ||
+           flight->teller == InFlight::Teller::completion;
+  };
+  const auto last = std::find_if(flights_.rbegin(), flights_.rend(), counts);
+  if (last == flights_.rend()) return last_confirmed_;
+  const GpsTime time = (*last)->time;
+  return std::max(last_confirmed_.value_or(time), time);
 }
 
 std::optional<Error> Pipeline::take_late_failure() {

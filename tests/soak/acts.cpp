@@ -233,8 +233,9 @@ void Soak::visit() {
 }
 
 void Soak::read_history() {
-  // What was published a while ago; what is newer may not be confirmed yet.
-  const std::int64_t end = std::max<std::int64_t>(ledger_.next() - 5 * 16, 1);
+  // What is newer may not be confirmed yet.
+  constexpr std::int64_t kRecent = 80;
+  const std::int64_t end = std::max<std::int64_t>(ledger_.next() - kRecent, 1);
   const std::int64_t first = pick(0, end - 1);
   const std::int64_t last = std::min(end, first + pick(1, 1000));
   act(fmt::format("blocks {} to {} are read again", first, last - 1));

@@ -51,12 +51,15 @@ constexpr Duration kTopicIdIntervalPerTopic = std::chrono::milliseconds(4);
 /// How long a topic must have been silent before its next message is held until the topic's id has
 /// been compared (a millisecond): in less time nobody deletes a topic and makes it again. Grows
 /// with the stride, so that a topic that speaks regularly is never asked about.
-constexpr Duration kSuspiciousSilence = std::chrono::milliseconds(100);
-constexpr int kSuspiciousSilenceStrides = 2;
+constexpr Duration kSuspiciousSilence = std::chrono::milliseconds(50);
+constexpr double kSuspiciousSilenceStrides = 1.25;
 
-/// How often silent partitions are compared with the ends of their logs. Two looks in a row must
-/// agree before anything is done about one.
+/// How often silent partitions are compared with the ends of their logs. One look may fall between
+/// a message's writing and its coming, so several in a row must agree before anything is done: few
+/// when other partitions bring messages meanwhile, more when none does and it may be the broker.
 constexpr Duration kSilenceCheck = std::chrono::seconds(2);
+constexpr int kLooksAtOne = 2;
+constexpr int kLooksAtAll = 5;
 /// So often a silent partition is assigned anew before the whole client is made anew.
 constexpr int kRevivalsBeforeRestart = 3;
 /// Between two new clients, however often there seems to be a need.

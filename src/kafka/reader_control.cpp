@@ -244,23 +244,40 @@ void KafkaReader::Impl::place_new(const BrokerQueries& queries) {
   }
 }
 
+/// The log's end as the last fetch told it; negative before the first one.
+std::int64_t KafkaReader::Impl::fetched_end(const Partition& partition) const {
+  std::int64_t low = -1;
+  std::int64_t high = -1;
+  const rd_kafka_resp_err_t error = rd_kafka_get_watermark_offsets(
+      lender_->handle()->get(), partition.key.topic.c_str(), partition.key.partition, &low, &high);
+  return error == RD_KAFKA_RESP_ERR_NO_ERROR ? high : -1;
+}
+
 /// Looks for partitions that are silent although their logs have more to read.
 void KafkaReader::Impl::watch_silence(const BrokerQueries& queries) {
   std::vector<std::size_t> silent;
   std::vector<PartitionKey> keys;
   std::vector<std::uint64_t> generations;
+  bool some_flow = false;
   {
     const std::unique_lock lock(mutex_);
     // While the caller has not taken what was fetched, the silence is the caller's.
     if (Steady::now() - drained_at_ > kSilenceCheck) return;
+    bool is_catching_up = false;
     for (const std::size_t p : partitions_in(Partition::State::reading)) {
       Partition& partition = partitions_[p];
       const StreamState& stream = streams_[partition.stream];
-      if (!partition.silence.is_silent(partition.next_offset)) continue;
+      if (!partition.silence.is_silent(partition.next_offset)) {
+        some_flow = true;
+        is_catching_up |= partition.next_offset < fetched_end(partition);
+        continue;
+      }
       if (stream.paused || !stream.held.empty()) continue;
       silent.push_back(p);
       generations.push_back(partition.generation);
     }
+    // Of many that have much to bring, some wait for their turn.
+    if (is_catching_up) return;
     keys = keys_of(silent);
   }
   if (silent.empty()) return;
@@ -276,7 +293,8 @@ void KafkaReader::Impl::watch_silence(const BrokerQueries& queries) {
       Partition& partition = partitions_[silent[i]];
       if (closing_) return;
       if (partition.generation != generations[i]) continue;
-      if (!partition.silence.is_suspicious((*marks)[i].high)) continue;
+      const int looks = some_flow ? kLooksAtOne : kLooksAtAll;
+      if (partition.silence.looks_behind((*marks)[i].high) < looks) continue;
       offset = partition.next_offset;
     }
     const auto readable = first_readable(bootstrap_, options_.properties, keys[i], offset,
@@ -378,13 +396,8 @@ KafkaReader::Impl::ForwardPlan KafkaReader::Impl::plan_forward(const BrokerQueri
     for (const std::size_t p : reading) {
       const Partition& partition = partitions_[p];
       plan.moves.push_back({p, partition.generation, 0});
-      std::int64_t low = -1;
-      std::int64_t high = -1;
-      const rd_kafka_resp_err_t error =
-          rd_kafka_get_watermark_offsets(lender_->handle()->get(), partition.key.topic.c_str(),
-                                         partition.key.partition, &low, &high);
-      const bool known = error == RD_KAFKA_RESP_ERR_NO_ERROR && high >= 0;
-      if (!known || partition.next_offset < high) at_head = false;
+      const std::int64_t end = fetched_end(partition);
+      if (end < 0 || partition.next_offset < end) at_head = false;
     }
     keys = keys_of(reading);
   }

@@ -133,6 +133,7 @@ class KafkaReader::Impl {
   void compare_topic(std::size_t index, const TopicDescription& now);
   void place_lost(const BrokerQueries& queries);
   void place_new(const BrokerQueries& queries);
+  [[nodiscard]] std::int64_t fetched_end(const Partition& partition) const;
   void watch_silence(const BrokerQueries& queries);
   void revive(std::size_t partition, std::int64_t end);
   void restart_consumer();

@@ -152,8 +152,9 @@ void KafkaReader::Impl::notice_silence(std::size_t index, const rd_kafka_message
   rd_kafka_timestamp_type_t type = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE;
   const std::int64_t stamp_ms = rd_kafka_message_timestamp(&message, &type);
   const std::int64_t heard_stamp_ms = std::exchange(topic.heard_stamp_ms, stamp_ms);
-  const Duration limit =
-      std::max(kSuspiciousSilence, kSuspiciousSilenceStrides * streams_[index].stride);
+  const Duration limit = std::max(
+      kSuspiciousSilence,
+      std::chrono::duration_cast<Duration>(kSuspiciousSilenceStrides * streams_[index].stride));
   if (batch_at_ - heard_at <= limit || topic.suspect) return;
   // The silence may have been ours, and not the topic's.
   const bool is_stamped = stamp_ms >= 0 && heard_stamp_ms >= 0;
@@ -259,6 +260,7 @@ void KafkaReader::Impl::report_decode(std::size_t stream, const Partition& parti
 
   if (result.status == DecodeResult::Status::bad) {
     ++stats_.bad_messages;
+    stats_.dropped_rows += result.dropped_rows;
     const bool begins = !state.bad_messages.running();
     if (const auto count = state.bad_messages.occurred(now)) {
       log::warning(kReaderLog,

@@ -16,18 +16,17 @@ class Silence {
   bool is_silent(std::int64_t next_offset) {
     if (next_offset == offset_) return true;
     offset_ = next_offset;
-    is_behind_ = false;
+    looks_behind_ = 0;
     return false;
   }
-  /// To be told the log's end after a silent look. Whether the same offset was waiting to be read
-  /// at the look before, too: one look alone may fall between a message's writing and its coming.
-  bool is_suspicious(std::int64_t log_end) {
-    const bool was_behind = std::exchange(is_behind_, log_end > offset_);
-    return was_behind && is_behind_;
+  /// To be told the log's end after a silent look. At how many looks in a row by now the same
+  /// offset was waiting to be read.
+  int looks_behind(std::int64_t log_end) {
+    return looks_behind_ = log_end > offset_ ? looks_behind_ + 1 : 0;
   }
   /// The partition was assigned anew because of it. How many times in a row by now.
   int revived() {
-    is_behind_ = false;
+    looks_behind_ = 0;
     return ++revivals_;
   }
   /// A message came. Whether that ends a stall.
@@ -35,7 +34,7 @@ class Silence {
 
  private:
   std::int64_t offset_ = -1;
-  bool is_behind_ = false;
+  int looks_behind_ = 0;
   int revivals_ = 0;
 };
 

@@ -5,23 +5,23 @@
 namespace arrakis {
 namespace {
 
-TEST(Silence, OnlyTheSecondLookInARowIsSuspicious) {
+TEST(Silence, CountsLooksAtWhichTheSameOffsetWaited) {
   Silence silence;
   EXPECT_FALSE(silence.is_silent(10));
-  ASSERT_TRUE(silence.is_silent(10));
-  EXPECT_FALSE(silence.is_suspicious(12));
-  ASSERT_TRUE(silence.is_silent(10));
-  EXPECT_TRUE(silence.is_suspicious(12));
+  for (int look = 1; look < 4; ++look) {
+    ASSERT_TRUE(silence.is_silent(10));
+    EXPECT_EQ(silence.looks_behind(12), look);
+  }
 }
 
 TEST(Silence, ProgressBetweenTheLooksClearsIt) {
   Silence silence;
   silence.is_silent(10);
   silence.is_silent(10);
-  silence.is_suspicious(12);
+  silence.looks_behind(12);
   EXPECT_FALSE(silence.is_silent(11));
   ASSERT_TRUE(silence.is_silent(11));
-  EXPECT_FALSE(silence.is_suspicious(12));
+  EXPECT_EQ(silence.looks_behind(12), 1);
 }
 
 TEST(Silence, AtTheEndOfItsLogAPartitionMayBeSilent) {
@@ -29,7 +29,7 @@ TEST(Silence, AtTheEndOfItsLogAPartitionMayBeSilent) {
   silence.is_silent(10);
   for (int i = 0; i < 5; ++i) {
     ASSERT_TRUE(silence.is_silent(10));
-    EXPECT_FALSE(silence.is_suspicious(10));
+    EXPECT_EQ(silence.looks_behind(10), 0);
   }
 }
 

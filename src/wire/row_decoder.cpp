@@ -264,6 +264,7 @@ class RowDecoder::Impl {
 
     DecodeResult result;
     result.status = DecodeResult::Status::no_rows;
+    bool has_useless = false;  // a batch of wanted rows of which none is usable
     Inflater inflater(limits_.max_decompressed_bytes);
     for (const RowBatch& batch : message->batches) {
       std::array<Bytes, row_buffer_count> buffers;
@@ -280,7 +281,10 @@ class RowDecoder::Impl {
       Result<RowLayout> mapped = mapper_.map(table);
       if (!mapped) return refused(mapped.error().what());
       add_drops(result, *mapped);
-      if (mapped->wanted_rows == 0) continue;
+      if (!mapped->usable) {
+        has_useless |= mapped->wanted_rows != 0;
+        continue;
+      }
 
       const auto layout = std::make_shared<const RowLayout>(*std::move(mapped));
       add_part(result, std::make_shared<RowPart>(first_time(table), layout, table.values.data(),
@@ -288,6 +292,10 @@ class RowDecoder::Impl {
       const bool comparable = message->batches.size() == 1 && !message->has_empty_batches &&
                               batch.codec == BodyCodec::none;
       if (comparable) remember(received.bytes, batch, layout);
+    }
+    // A part of it would take the slot of a message that may still come.
+    if (result.status == DecodeResult::Status::no_rows && has_useless) {
+      result.status = DecodeResult::Status::bad;
     }
     return result;
   }

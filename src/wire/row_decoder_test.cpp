@@ -302,10 +302,19 @@ TEST(RowDecoder, SamplesOfAnotherTypeAreDroppedAndCounted) {
   MessageForm form;
   form.type = DataType::int32;
   const DecodeResult result = decode_alone(make_message(sample_rows(2, kTime), form));
-  ASSERT_EQ(result.status, Status::decoded);
   EXPECT_EQ(result.dropped_rows, 2U);
   EXPECT_THAT(result.reason, HasSubstr("X:C-0: int32 samples where float32 is declared"));
-  EXPECT_FALSE(result.part->samples(0).present);
+}
+
+TEST(RowDecoder, MessageWithoutAnyUsableRowIsBadAndTakesNobodysSlot) {
+  std::vector<SampleRow> rows = sample_rows(2, kTime);
+  for (SampleRow& row : rows) row.samples = {{1}};
+  const DecodeResult result = decode_alone(make_message(rows));
+  EXPECT_EQ(result.status, Status::bad);
+  EXPECT_EQ(result.part, nullptr);
+  EXPECT_EQ(result.dropped_rows, 2U);
+  rows[1].samples.reset();  // a null list is a gap that somebody stated
+  EXPECT_EQ(decode_alone(make_message(rows)).status, Status::decoded);
 }
 
 TEST(RowDecoder, FormsThatAPublisherMayUseAreAccepted) {

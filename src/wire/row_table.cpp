@@ -170,15 +170,19 @@ Result<RowLayout> RowMapper::map(const RowTable& table) const {
     ++layout.wanted_rows;
     RowLayout::Span& span = layout.spans[it->second];
     span = {};
-    if (!table.list_validity.is_valid(row)) continue;
+    if (!table.list_validity.is_valid(row)) {
+      layout.usable = true;
+      continue;
+    }
     const std::size_t size = offsets[row + 1] - offsets[row];
     if (auto fault = fault_of(channels_[it->second], table.type, size)) {
       drop(layout, *std::move(fault));
       continue;
     }
     span = {offsets[row], size};
+    layout.usable = true;
   }
-  if (layout.wanted_rows == 0) return layout;
+  if (!layout.usable) return layout;
 
   const std::optional<Duration> duration = prevalent_duration(channels_, layout);
   if (!duration && !stride_) {

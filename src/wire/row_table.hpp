@@ -55,6 +55,7 @@ struct RowLayout {
   Duration duration{};           ///< of each present channel
   bool complete = false;         ///< no channel is absent
   std::size_t wanted_rows = 0;   ///< rows of a wanted channel; 0: nothing here is for us
+  bool usable = false;           ///< one of those has samples, or is a null list, which is a gap
   std::size_t dropped_rows = 0;  ///< rows without an id, and wanted ones of a wrong type or length
   std::string drop_reason;       ///< of the first row dropped
 };

@@ -110,9 +110,7 @@ void Soak::send_bad_messages() {
   std::string noise(256, '\0');
   for (char& byte : noise) byte = static_cast<char>(pick(0, 255));
   const std::int64_t time = ledger_.time_of(next).ns();
-  // Of before the soak: a message without any row of the right type still takes its slot, as a gap.
-  const std::int64_t long_ago = ledger_.time_of(-160).ns();
-  const SampleRow row{.time_ns = long_ago, .id = 0, .samples = {{1, 2, 3, 4}}};
+  const SampleRow row{.time_ns = time, .id = 0, .samples = {{1, 2, 3, 4}}};
   const SampleRow timeless{.time_ns = std::nullopt, .id = 0, .samples = {{1, 2, 3, 4}}};
   const SampleRow foreign{.time_ns = time, .id = 99, .samples = {{1, 2, 3, 4}}};
   MessageForm other_type;

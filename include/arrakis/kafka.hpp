@@ -83,7 +83,7 @@ struct ReaderOptions {
   /// Bytes that librdkafka may fetch ahead; none: 1 MiB a partition, between 4 and 64 MiB.
   std::optional<std::size_t> prefetch_bytes;
   /// Received bytes that parts handed over may pin; beyond it parts are copied, and counted. None:
-  /// twice the prefetch.
+  /// twice the prefetch, at most 24 MiB more than it.
   std::optional<std::size_t> borrowed_bytes;
   /// After an error that librdkafka calls fatal: go on with a new client from where each partition
   /// was, instead of throwing Error(broker_fatal) from poll().

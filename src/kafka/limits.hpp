@@ -27,6 +27,16 @@ constexpr std::size_t kMaxGapInResponse = (1 << 20) + 4096;
 /// Messages taken from librdkafka in one poll: enough to pay for its lock, few enough that a poll
 /// stays under a millisecond.
 constexpr std::size_t kPollBatch = 256;
+/// So many bytes in one poll, if messages are as large as they were: what was taken no longer
+/// counts as fetched ahead.
+constexpr std::size_t kPollBatchBytes = std::size_t{8} << 20U;
+
+/// Bytes held because their topic's id is being compared, beyond which no more are taken.
+constexpr std::size_t kMaxSuspectBytes = std::size_t{8} << 20U;
+
+/// A reader holds by itself 64 MiB and twice its prefetch at most. With a large prefetch that
+/// leaves room for so much on loan beyond as much again as the prefetch.
+constexpr std::size_t kBorrowedBeyondPrefetch = std::size_t{24} << 20U;
 
 /// Between two attempts of a question to the broker that failed.
 constexpr Duration kRetryPause = std::chrono::milliseconds(100);
@@ -53,6 +63,9 @@ constexpr Duration kTopicIdIntervalPerTopic = std::chrono::milliseconds(4);
 /// with the stride, so that a topic that speaks regularly is never asked about.
 constexpr Duration kSuspiciousSilence = std::chrono::milliseconds(50);
 constexpr double kSuspiciousSilenceStrides = 1.25;
+/// A message that was written before the id was last compared is of the topic that had it then.
+/// Publishers' clocks may be behind ours by this.
+constexpr Duration kPublisherClockError = std::chrono::seconds(1);
 
 /// How often silent partitions are compared with the ends of their logs. One look may fall between
 /// a message's writing and its coming, so several in a row must agree before anything is done: few

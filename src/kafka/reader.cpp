@@ -76,7 +76,8 @@ KafkaReader::Impl::Impl(std::string bootstrap, const ChannelSet& channels, Reade
                format_duration(budget));
   }
   prefetch_bytes_ = options_.prefetch_bytes.value_or(prefetch_kbytes(topics_.size()) * kKilobyte);
-  borrowed_limit_ = options_.borrowed_bytes.value_or(2 * prefetch_bytes_);
+  borrowed_limit_ = options_.borrowed_bytes.value_or(
+      std::min(2 * prefetch_bytes_, prefetch_bytes_ + kBorrowedBeyondPrefetch));
   lender_ = std::make_shared<Lender>(make_consumer(), borrowed_limit_);
 }
 
@@ -175,6 +176,7 @@ std::vector<std::size_t> KafkaReader::Impl::note_topics(std::span<const TopicDes
       topic.state = Topic::State::present;
       topic.id = found[t].id;
       topic.heard_at = Steady::now();
+      topic.compared_stamp_ms = kafka_timestamp_ms(clock_->now() - kPublisherClockError);
       for (std::int32_t number = 0; number < found[t].partitions; ++number) {
         partitions.push_back(add_partition(t, number));
       }

@@ -114,6 +114,7 @@ void KafkaReader::Impl::check_topics(const BrokerQueries& queries,
                                      std::span<const std::size_t> asked) {
   std::vector<std::string> names;
   std::vector<std::uint64_t> marks;  // of what was delivered before the broker was asked
+  const std::int64_t asked_ms = kafka_timestamp_ms(clock_->now() - kPublisherClockError);
   {
     const std::unique_lock lock(mutex_);
     for (const std::size_t t : asked) {
@@ -140,6 +141,7 @@ void KafkaReader::Impl::check_topics(const BrokerQueries& queries,
         if (is_same) partitions_[p].unverified.forget_until(*mark);
         ++mark;
       }
+      if (is_same) topics_[t].compared_stamp_ms = asked_ms;
       compare_topic(t, (*found)[i]);
     }
     // Without an answer it is delivered all the same: better twice than never.

@@ -173,6 +173,8 @@ class KafkaReader::Impl {
   QueuePtr queue_;
   std::vector<MessagePtr> batch_;
   std::size_t batch_next_ = 0;
+  std::size_t batch_limit_ = 1;      // messages in the next batch
+  bool batch_was_full_ = false;      // there may be more, of which librdkafka tells nobody again
   Steady::time_point batch_at_{};    // when the batch was taken
   Steady::time_point drained_at_{};  // when librdkafka had nothing more for us
   std::size_t suspects_ = 0;         // suspect topics

@@ -47,8 +47,7 @@ bool KafkaReader::Impl::poll(Source::Sink& sink) {
     throw Error(std::exchange(failure_, std::nullopt).value());
   }
   // A full batch may have left more behind, of which librdkafka tells nobody again.
-  const bool is_drained =
-      more && batch_next_ == batch_.size() && batch_.size() < kPollBatch && !is_full();
+  const bool is_drained = more && batch_next_ == batch_.size() && !batch_was_full_ && !is_full();
   // What waits for the control thread is woken by it when it is done.
   const bool must_wait = forward_ || is_full();
   if (!is_drained && !must_wait) wake();
@@ -57,17 +56,25 @@ bool KafkaReader::Impl::poll(Source::Sink& sink) {
 }
 
 /// Whether so much waits for its topic's id to be compared that no more may be taken.
-bool KafkaReader::Impl::is_full() const { return suspect_bytes_ > prefetch_bytes_; }
+bool KafkaReader::Impl::is_full() const { return suspect_bytes_ > kMaxSuspectBytes; }
 
 bool KafkaReader::Impl::refill() {
   std::array<rd_kafka_message_t*, kPollBatch> messages{};
   const ssize_t count =
-      rd_kafka_consume_batch_queue(queue_.get(), 0, messages.data(), messages.size());
+      rd_kafka_consume_batch_queue(queue_.get(), 0, messages.data(), batch_limit_);
   batch_.clear();
   batch_next_ = 0;
-  for (ssize_t i = 0; i < count; ++i) batch_.emplace_back(messages[static_cast<std::size_t>(i)]);
-  if (count > 0) batch_at_ = Steady::now();
-  return count > 0;
+  std::size_t bytes = 0;
+  for (ssize_t i = 0; i < count; ++i) {
+    bytes += messages[static_cast<std::size_t>(i)]->len;
+    batch_.emplace_back(messages[static_cast<std::size_t>(i)]);
+  }
+  batch_was_full_ = batch_.size() == batch_limit_;
+  if (batch_.empty()) return false;
+  batch_at_ = Steady::now();
+  const std::size_t mean = std::max<std::size_t>(bytes / batch_.size(), 1);
+  batch_limit_ = std::clamp<std::size_t>(kPollBatchBytes / mean, 1, kPollBatch);
+  return true;
 }
 
 std::optional<std::size_t> KafkaReader::Impl::partition_of(const rd_kafka_message_t& message) {
@@ -159,6 +166,7 @@ void KafkaReader::Impl::notice_silence(std::size_t index, const rd_kafka_message
   // The silence may have been ours, and not the topic's.
   const bool is_stamped = stamp_ms >= 0 && heard_stamp_ms >= 0;
   if (is_stamped && std::chrono::milliseconds(stamp_ms - heard_stamp_ms) <= limit) return;
+  if (is_stamped && stamp_ms < topic.compared_stamp_ms) return;
   topic.suspect = true;
   ++suspects_;
   control_wanted_.notify_all();

@@ -65,6 +65,8 @@ struct Topic {
   /// When and of when its latest message was; for noticing a silence.
   std::chrono::steady_clock::time_point heard_at;
   std::int64_t heard_stamp_ms = 0;
+  /// What is stamped before this is of the topic with the id above.
+  std::int64_t compared_stamp_ms = 0;
   /// It speaks again after a silence long enough to have been deleted and made anew in: what it
   /// says is held until its id has been compared.
   bool suspect = false;

@@ -180,8 +180,8 @@ Result<RowLayout> RowMapper::map(const RowTable& table) const {
       continue;
     }
     span = {offsets[row], size};
-    layout.usable = true;
   }
+  for (const RowLayout::Span& span : layout.spans) layout.usable |= span.size != 0;
   if (!layout.usable) return layout;
 
   const std::optional<Duration> duration = prevalent_duration(channels_, layout);

@@ -104,13 +104,16 @@ def compare(ours, reference):
         accepted = reference["outside"] in MUST_BE_REFUSED and ours["status"] != "bad"
         return f"outside: {reference['outside']}", "accepted" if accepted else None
     batches = reference["batches"]
+    dropped = sum(batch["dropped"] for batch in batches)
+    useless = any("useless" in batch for batch in batches) and not any(batch["expected"] for batch in batches)
+    if useless and ours["dropped"] == dropped:
+        return "nothing usable", None if ours["status"] == "bad" else "accepted"
     if ours["status"] == "bad":
         why = own_refusal(ours["reason"], reference)
         return (f"outside: {why}", None) if why else ("inside", "refused")
     expected = [batch["expected"] for batch in batches if batch["expected"] is not None]
     if ours["parts"] != expected:
         return "inside", "decoded differently"
-    dropped = sum(batch["dropped"] for batch in batches)
     if ours["dropped"] != dropped:
         return "inside", f"{ours['dropped']} rows dropped instead of {dropped}"
     if not expected:

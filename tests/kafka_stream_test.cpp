@@ -267,6 +267,7 @@ TEST_P(RecreatedTopic, IsDeliveredWholeOnceAndInOrder) {
   got.poll_until(
       reader, [] { return false; }, 3s);  // what came twice would come now
   std::vector<GpsTime> expected;
+  expected.reserve(40);
   for (int i = 0; i < 40; ++i) expected.push_back(base_ + i * kStride);
   // In order, unless it was made again faster than anybody can ask.
   if (GetParam() > kStride) {

@@ -354,7 +354,8 @@ TEST_F(BlockStreamTest, StreamsThatAreAheadOfTheSlowestHoldNoMoreThanTheBuffer) 
   constexpr int kHeld = 10;
   go_to(kBase + kSlots * kStride);
   StreamOptions options = bounded(kSlots);
-  options.buffer_bytes = kHeld * 2 * 4 * sizeof(float);  // of P: two channels of four samples
+  options.buffer_bytes =
+      std::size_t{kHeld} * 2 * 4 * sizeof(float);  // of P: two channels of four samples
   BlockStream stream = make(options);
   for (int slot = 0; slot < kSlots; ++slot) put_p(slot);
   EXPECT_EQ(drain(stream), std::vector<int>());

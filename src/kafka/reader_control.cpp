@@ -357,6 +357,7 @@ void KafkaReader::Impl::restart_consumer() {
   listen(fresh);
   const std::vector<std::size_t> reading = partitions_in(Partition::State::reading);
   std::vector<std::int64_t> offsets;
+  offsets.reserve(reading.size());
   for (const std::size_t p : reading) offsets.push_back(partitions_[p].next_offset);
   if (!reading.empty()) assign(reading, offsets);
   wake();

@@ -36,6 +36,7 @@ class KafkaReaderFault : public ::testing::Test {
   }
   std::vector<GpsTime> times(int count) const {
     std::vector<GpsTime> expected;
+    expected.reserve(static_cast<std::size_t>(count));
     for (int i = 0; i < count; ++i) expected.push_back(base_ + i * kStride);
     return expected;
   }

@@ -99,7 +99,7 @@ class KafkaReader::Impl {
   bool take(MessagePtr message, Source::Sink& sink);
   bool hand_over(std::size_t partition, BlockPartPtr part, Source::Sink& sink);
   void hold(std::size_t partition, BlockPartPtr part);
-  void notice_silence(std::size_t topic, const rd_kafka_message_t& message);
+  void notice_silence(std::size_t index, const rd_kafka_message_t& message);
   [[nodiscard]] bool is_full() const;
   void revived(std::size_t partition);
   bool is_held_back(std::size_t stream, GpsTime part_time) const;
@@ -119,7 +119,7 @@ class KafkaReader::Impl {
   void unassign(std::size_t partition);
   void move(std::size_t partition, std::int64_t offset);
   void clear_suspicion(std::size_t topic, bool drop);
-  void begin_anew(std::size_t topic, const TopicDescription& found);
+  void begin_anew(std::size_t index, const TopicDescription& found);
   void topic_appeared(std::size_t index, const TopicDescription& found);
   void topic_vanished(std::size_t index);
   void topic_recreated(std::size_t index, const TopicDescription& found);
@@ -135,7 +135,7 @@ class KafkaReader::Impl {
   void place_new(const BrokerQueries& queries);
   [[nodiscard]] std::int64_t fetched_end(const Partition& partition) const;
   void watch_silence(const BrokerQueries& queries);
-  void revive(std::size_t partition, std::int64_t end);
+  void revive(std::size_t index, std::int64_t end);
   void restart_consumer();
   void refresh_ends(const BrokerQueries& queries);
   void run_forward(const BrokerQueries& queries, const Forward& forward);

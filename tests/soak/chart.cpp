@@ -73,7 +73,9 @@ std::string frame(const Panel& panel, const std::vector<std::pair<double, std::s
 std::string time_axis(const Panel& panel) {
   std::string svg;
   const double step = std::pow(10, std::floor(std::log10(panel.end / 2)));
-  for (double at = 0; at <= panel.end; at += step) {
+  const auto marks = static_cast<int>(panel.end / step);
+  for (int mark = 0; mark <= marks; ++mark) {
+    const double at = mark * step;
     svg += text(panel.x(at), panel.top + kPanelHeight + 16, fmt::format("{:g} s", at),
                 "text-anchor=\"middle\"");
   }

@@ -60,6 +60,7 @@ Soak::Soak(const SoakOptions& options, Journal& journal)
 Soak::~Soak() = default;
 
 std::int64_t Soak::pick(std::int64_t low, std::int64_t high) {
+  if (high <= low) return low;
   // Not std::uniform_int_distribution, which is another one in every library.
   return low + static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(high - low + 1));
 }

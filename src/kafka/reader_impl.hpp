@@ -1,10 +1,12 @@
 #pragma once
 
-/// The inside of a KafkaReader. Its functions are in four files, by what they are about:
+/// The inside of a KafkaReader. Its functions are in six files, by what they are about:
 ///   reader.cpp             opening, closing, and what others ask
 ///   reader_poll.cpp        from librdkafka's queue to the sink
 ///   reader_assignment.cpp  which partitions are read, and from where
 ///   reader_control.cpp     the control thread: questions to the broker that take time
+///   reader_forward.cpp     skips to the present
+///   reader_watch.cpp       partitions and clients that have fallen silent
 
 #include <chrono>
 #include <condition_variable>

@@ -1,13 +1,11 @@
 #include "bench/drain.hpp"
 
 #include <fmt/format.h>
-#include <malloc.h>
 #include <sys/resource.h>
 
 #include <chrono>
 #include <cmath>
 #include <cstdint>
-#include <ctime>
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -16,6 +14,8 @@
 #include <vector>
 
 #include "arrakis/arrakis.hpp"
+#include "bench/allocator.hpp"
+#include "bench/stopwatch.hpp"
 #include "wire/block_data.hpp"
 #include "wire/part.hpp"
 
@@ -23,9 +23,6 @@ namespace arrakis::bench {
 
 namespace {
 
-/// Page faults on buffers that malloc gives back to the system cost as much as decoding.
-constexpr int kMmapThreshold = 32 << 20;
-constexpr int kTrimThreshold = 512 << 20;
 /// Nobody's deadline: a drain waits for its data.
 constexpr Duration kNoDeadline = std::chrono::hours(1);
 
@@ -72,23 +69,6 @@ std::uint64_t samples_in(const SeriesBlock& block) {
   for (std::size_t i = 0; i < block.size(); ++i) samples += block.at(i).size();
   return samples;
 }
-
-class Stopwatch {
- public:
-  [[nodiscard]] double wall() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-  }
-  [[nodiscard]] double cpu() const { return cpu_now() - cpu_begin_; }
-
- private:
-  static double cpu_now() {
-    timespec now{};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-  }
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-  double cpu_begin_ = cpu_now();
-};
 
 /// Reads by poll(), message by message.
 Counts drain_reader(KafkaReader& reader, const Fill& fill, bool as_blocks, const Stopwatch& watch) {
@@ -160,10 +140,7 @@ std::string_view name_of(DrainMode mode) {
 }
 
 std::string drain(const DrainOptions& options) {
-  if (options.tune_allocator) {
-    mallopt(M_MMAP_THRESHOLD, kMmapThreshold);
-    mallopt(M_TRIM_THRESHOLD, kTrimThreshold);
-  }
+  if (options.tune_allocator) tune_allocator();
   const Fill fill = read_fill(options);
   auto reader = std::make_unique<KafkaReader>(options.bootstrap, fill.channels);
   const Stopwatch watch;

@@ -1,50 +1,120 @@
-/// arrakis-bench: what reading costs, as one line of JSON.
+/// arrakis-bench: what reading and publishing cost, each run one line of JSON.
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <exception>
+#include <functional>
 #include <map>
+#include <memory>
 #include <string>
 
 #include "arrakis/version.hpp"
 #include "bench/drain.hpp"
+#include "bench/encode.hpp"
+#include "common/help_formatter.hpp"
+#include "common/program.hpp"
 
-int main(int argc, char** argv) {
-  using arrakis::bench::DrainMode;
+namespace {
 
-  CLI::App app("Measures the Arrakis library; prints one line of JSON.", "arrakis-bench");
-  app.set_version_flag("--version", std::string(arrakis::version()));
-  app.require_subcommand(1);
+using namespace arrakis::bench;  // NOLINT(google-build-using-namespace): this program's own
 
-  arrakis::bench::DrainOptions options;
+/// A subcommand's work: the line of JSON that it prints.
+using Work = std::function<std::string()>;
+
+void add_plain_malloc(CLI::App& app, const std::function<void()>& use) {
+  app.add_flag_callback("--plain-malloc", use, "Leave malloc's thresholds as they are");
+}
+
+Work add_drain(CLI::App& app) {
   const std::map<std::string, DrainMode> modes = {{"raw", DrainMode::raw},
                                                   {"blocks", DrainMode::blocks},
                                                   {"mux", DrainMode::mux},
                                                   {"visit", DrainMode::visit}};
-  CLI::App* drain = app.add_subcommand("drain", "Read everything that fill_topics.py wrote");
-  drain->add_option("--kafka-url", options.bootstrap, "Broker, HOST:PORT[,...]")->required();
-  drain->add_option("--meta", options.metadata_file, "What fill_topics.py printed")->required();
-  drain
-      ->add_option("--mode", options.mode,
-                   "raw: decode; blocks: one block a message; mux: one time grid; visit: mux and "
-                   "every channel's samples looked up")
+  const auto options = std::make_shared<DrainOptions>();
+  app.add_option("--kafka-url", options->bootstrap, "Broker, HOST:PORT[,...]")->required();
+  app.add_option("--meta", options->metadata_file, "What fill_topics.py printed")->required();
+  app.add_option("--mode", options->mode,
+                 "raw: decode; blocks: one block a message; mux: one time grid; visit: mux and "
+                 "every channel's samples looked up")
       ->transform(CLI::CheckedTransformer(modes, CLI::ignore_case).description("MODE"))
       ->required();
-  drain->add_option("--fraction", options.fraction, "Share of the channels to ask for")
+  app.add_option("--fraction", options->fraction, "Share of the channels to ask for")
       ->check(CLI::Range(1e-6, 1.0));
-  drain->add_flag("!--plain-malloc", options.tune_allocator,
-                  "Leave malloc's thresholds as they are");
+  add_plain_malloc(app, [options] { options->tune_allocator = false; });
+  return [options] { return drain(*options); };
+}
+
+const std::map<std::string, Shape>& named_shapes() {
+  using arrakis::DataType;
+  static const std::map<std::string, Shape> kShapes = {
+      {"fast", {.partitions = 1, .channels = 10, .rate = 16384, .type = DataType::float64}},
+      {"mid", {.partitions = 1, .channels = 100, .rate = 256, .type = DataType::float32}},
+      {"wide", {.partitions = 1, .channels = 1000, .rate = 16, .type = DataType::float32}},
+  };
+  return kShapes;
+}
+
+std::string check_type(const std::string& text) {
+  return arrakis::parse_data_type(text) ? "" : "'" + text + "' is no sample type";
+}
+
+Work add_encode(CLI::App& app) {
+  struct Options {
+    std::string set = "wide";
+    std::size_t channels = 0;
+    int rate = 0;
+    std::string type;
+    EncodeOptions encode;
+  };
+  const auto options = std::make_shared<Options>();
+  app.add_option("--set", options->set,
+                 "wide: 1000 channels of 16 Hz float32; mid: 100 of 256 Hz float32; fast: 10 of "
+                 "16384 Hz float64 (wide)")
+      ->check(CLI::IsMember({"wide", "mid", "fast"}).description("SET"));
+  app.add_option("--channels", options->channels, "Channels instead of the set's")
+      ->check(CLI::Range(1, 1'000'000).description("N"));
+  app.add_option("--rate", options->rate, "Rate instead of the set's, a multiple of 16 Hz")
+      ->check(CLI::Range(16, 1 << 20).description("HZ"));
+  app.add_option("--type", options->type, "Sample type instead of the set's: int16, float64, ...")
+      ->check(CLI::Validator(check_type, "TYPE"));
+  app.add_option("--seconds", options->encode.seconds, "How long to encode (2)")
+      ->check(CLI::Range(0.0, 3600.0).description("S"));
+  add_plain_malloc(app, [options] { options->encode.tune_allocator = false; });
+  return [options] {
+    EncodeOptions& encode_options = options->encode;
+    encode_options.name = options->set;
+    encode_options.shape = named_shapes().at(options->set);
+    Shape& shape = encode_options.shape;
+    if (options->channels != 0) shape.channels = options->channels;
+    if (options->rate != 0) shape.rate = options->rate;
+    if (!options->type.empty()) shape.type = *arrakis::parse_data_type(options->type);
+    return encode(encode_options);
+  };
+}
+
+}
+
+int main(int argc, char** argv) {
+  CLI::App app("Measures the Arrakis library; each run prints one line of JSON.", "arrakis-bench");
+  app.formatter(std::make_shared<arrakis::console::HelpFormatter>());
+  app.set_version_flag("--version", std::string(arrakis::version()));
+  app.require_subcommand(1);
+
+  Work work;
+  const auto add = [&](const char* name, const char* description, Work (*add_options)(CLI::App&)) {
+    CLI::App* command = app.add_subcommand(name, description);
+    const Work its_work = add_options(*command);
+    command->callback([&work, its_work] { work = its_work; });
+  };
+  add("drain", "Read everything that fill_topics.py wrote", add_drain);
+  add("encode", "Make the messages of blocks", add_encode);
 
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    return app.exit(error) == 0 ? arrakis::console::kSuccess : arrakis::console::kUsageError;
   }
-  try {
-    std::puts(arrakis::bench::drain(options).c_str());
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "error: %s\n", error.what());
-    return 1;
-  }
-  return 0;
+  return arrakis::console::run_program([&] {
+    std::puts(work().c_str());
+    return arrakis::console::kSuccess;
+  });
 }

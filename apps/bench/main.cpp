@@ -10,6 +10,7 @@
 #include "arrakis/version.hpp"
 #include "bench/drain.hpp"
 #include "bench/encode.hpp"
+#include "bench/latency.hpp"
 #include "common/help_formatter.hpp"
 #include "common/program.hpp"
 
@@ -91,6 +92,27 @@ Work add_encode(CLI::App& app) {
   };
 }
 
+Work add_latency(CLI::App& app) {
+  const auto options = std::make_shared<LatencyOptions>();
+  app.add_option("--kafka-url,--broker", options->bootstrap,
+                 "Broker, HOST:PORT[,...], on which topics are made and deleted (one inside this "
+                 "process, whose fetches poll)");
+  app.add_option("--strides", options->strides,
+                 "Strides to measure of Arrakis, and as many of librdkafka alone (2000)")
+      ->check(CLI::Range(1, 10'000'000).description("N"));
+  app.add_option("--pace", options->pace, "Strides a second, a divisor of 10^9 (16)")
+      ->check(CLI::Range(1, 1000).description("N"));
+  app.add_option("--turn", options->turn,
+                 "Strides of one before it is the other's turn, after 16 that are not measured "
+                 "(100)")
+      ->check(CLI::Range(1, 10'000'000).description("N"));
+  app.add_option("--withhold-every", options->withhold_every,
+                 "After so many strides a partition stays out until a deadline has passed; 0: "
+                 "never (50)")
+      ->check(CLI::Range(0, 10'000'000).description("N"));
+  return [options] { return latency(*options); };
+}
+
 }
 
 int main(int argc, char** argv) {
@@ -107,6 +129,8 @@ int main(int argc, char** argv) {
   };
   add("drain", "Read everything that fill_topics.py wrote", add_drain);
   add("encode", "Make the messages of blocks", add_encode);
+  add("latency", "Publish 100 channels and time the way to a block, in turns with librdkafka alone",
+      add_latency);
 
   try {
     app.parse(argc, argv);

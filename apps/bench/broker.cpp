@@ -76,6 +76,10 @@ void await_leaders(const std::string& bootstrap, const std::vector<std::string>&
 
 }
 
+KafkaProperties embedded_consumer_properties() {
+  return {{"fetch.wait.max.ms", kEmbeddedFetchWaitMs}};
+}
+
 Broker::Broker(std::string bootstrap) : bootstrap_(std::move(bootstrap)) {
   if (!bootstrap_.empty()) return;
   embedded_ = std::make_unique<EmbeddedBroker>();
@@ -97,8 +101,7 @@ Broker::~Broker() {
 }
 
 KafkaProperties Broker::consumer_properties() const {
-  if (!is_embedded()) return {};
-  return {{"fetch.wait.max.ms", kEmbeddedFetchWaitMs}};
+  return is_embedded() ? embedded_consumer_properties() : KafkaProperties();
 }
 
 void Broker::create_topics(const std::vector<std::string>& names) {

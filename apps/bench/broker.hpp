@@ -11,6 +11,9 @@
 
 namespace arrakis::bench {
 
+/// What consumers of an embedded broker have to set.
+KafkaProperties embedded_consumer_properties();
+
 /// Deletes its topics when it goes. Not safe from several threads at once, except bootstrap().
 class Broker {
  public:
@@ -24,7 +27,7 @@ class Broker {
   [[nodiscard]] bool is_embedded() const { return embedded_ != nullptr; }
   /// "embedded" or "real".
   [[nodiscard]] const char* kind() const { return is_embedded() ? "embedded" : "real"; }
-  /// What consumers need to set for it.
+  /// What its consumers have to set.
   [[nodiscard]] KafkaProperties consumer_properties() const;
 
   /// Of one partition each; messages may be as large as Arrakis'. Throws Error that names the

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "arrakis/version.hpp"
+#include "bench/detector.hpp"
 #include "bench/drain.hpp"
 #include "bench/encode.hpp"
 #include "bench/latency.hpp"
@@ -113,6 +114,36 @@ Work add_latency(CLI::App& app) {
   return [options] { return latency(*options); };
 }
 
+Work add_detector(CLI::App& app) {
+  const std::map<std::string, DetectorSource> sources = {{"memory", DetectorSource::memory},
+                                                         {"broker", DetectorSource::broker}};
+  const auto options = std::make_shared<DetectorOptions>();
+  app.add_option("--source", options->source,
+                 "memory: messages that lie there already, the cost of our side alone; broker: "
+                 "through Kafka, from a publisher in another process (memory)")
+      ->transform(CLI::CheckedTransformer(sources, CLI::ignore_case).description("SOURCE"));
+  app.add_option("--kafka-url,--broker", options->bootstrap,
+                 "Broker, HOST:PORT[,...], on which topics are made and deleted; implies --source "
+                 "broker (one inside the publisher's process)")
+      ->each([options](const std::string&) { options->source = DetectorSource::broker; });
+  app.add_option("--partitions", options->partitions, "Partitions, a topic each (1000)")
+      ->check(CLI::Range(1, 100'000).description("N"));
+  app.add_option("--channels", options->channels,
+                 "Channels of 16 Hz float32 in each partition (100)")
+      ->check(CLI::Range(1, 100'000).description("N"));
+  app.add_option("--seconds", options->seconds, "How long to measure (10)")
+      ->check(CLI::Range(0.0, 86400.0).description("S"));
+  app.add_option("--property", options->properties,
+                 "A property of librdkafka's for the reader: --property fetch.min.bytes 100000")
+      ->type_name("NAME VALUE");
+  app.add_option("--bursts", options->bursts,
+                 "Bursts in which a stride's messages come out of memory, over half a stride (10)")
+      ->check(CLI::Range(1, 1000).description("N"));
+  app.add_flag("--visit", options->visit, "Look up every channel's samples in every block");
+  add_plain_malloc(app, [options] { options->tune_allocator = false; });
+  return [options] { return detector(*options); };
+}
+
 }
 
 int main(int argc, char** argv) {
@@ -131,6 +162,7 @@ int main(int argc, char** argv) {
   add("encode", "Make the messages of blocks", add_encode);
   add("latency", "Publish 100 channels and time the way to a block, in turns with librdkafka alone",
       add_latency);
+  add("detector", "Read 1000 partitions of 100 channels, 16 blocks a second", add_detector);
 
   try {
     app.parse(argc, argv);

@@ -17,9 +17,9 @@
 #include "arrakis/arrakis.hpp"
 #include "bench/allocator.hpp"
 #include "bench/broker.hpp"
-#include "bench/detector_publisher.hpp"
 #include "bench/detector_source.hpp"
 #include "bench/percentiles.hpp"
+#include "bench/publisher_process.hpp"
 #include "bench/stopwatch.hpp"
 #include "bench/stride_messages.hpp"
 #include "bench/synthetic.hpp"
@@ -203,7 +203,7 @@ std::string from_memory(const DetectorOptions& options, const ChannelSet& channe
 }
 
 std::string from_broker(const DetectorOptions& options, const ChannelSet& channels) {
-  DetectorPublisher publisher(options.bootstrap, channels);
+  PublisherProcess publisher(options.bootstrap, channels);
   ReaderOptions reader_options;
   reader_options.properties = options.properties;
   if (options.bootstrap.empty()) reader_options.properties.merge(embedded_consumer_properties());

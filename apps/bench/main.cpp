@@ -12,6 +12,7 @@
 #include "bench/drain.hpp"
 #include "bench/encode.hpp"
 #include "bench/latency.hpp"
+#include "bench/memory.hpp"
 #include "common/help_formatter.hpp"
 #include "common/program.hpp"
 
@@ -144,6 +145,21 @@ Work add_detector(CLI::App& app) {
   return [options] { return detector(*options); };
 }
 
+Work add_memory(CLI::App& app) {
+  const auto options = std::make_shared<MemoryOptions>();
+  app.add_option("--kafka-url,--broker", options->bootstrap,
+                 "Broker, HOST:PORT[,...], on which topics are made and deleted (one inside the "
+                 "publisher's process)");
+  app.add_option("--minutes", options->minutes, "Of data, published as fast as it goes (60)")
+      ->check(CLI::Range(1, 100'000).description("N"));
+  app.add_option("--partitions", options->partitions, "Partitions, a topic each (10)")
+      ->check(CLI::Range(1, 100'000).description("N"));
+  app.add_option("--channels", options->channels,
+                 "Channels of 16 Hz float32 in each partition (100)")
+      ->check(CLI::Range(1, 100'000).description("N"));
+  return [options] { return memory(*options); };
+}
+
 }
 
 int main(int argc, char** argv) {
@@ -163,6 +179,7 @@ int main(int argc, char** argv) {
   add("latency", "Publish 100 channels and time the way to a block, in turns with librdkafka alone",
       add_latency);
   add("detector", "Read 1000 partitions of 100 channels, 16 blocks a second", add_detector);
+  add("memory", "Publish an hour of data to a reader whose consumer has stalled", add_memory);
 
   try {
     app.parse(argc, argv);

@@ -13,6 +13,7 @@
 #include "bench/encode.hpp"
 #include "bench/latency.hpp"
 #include "bench/memory.hpp"
+#include "bench/versions.hpp"
 #include "common/help_formatter.hpp"
 #include "common/program.hpp"
 
@@ -180,6 +181,7 @@ int main(int argc, char** argv) {
       add_latency);
   add("detector", "Read 1000 partitions of 100 channels, 16 blocks a second", add_detector);
   add("memory", "Publish an hour of data to a reader whose consumer has stalled", add_memory);
+  add("versions", "What was built, with what", [](CLI::App&) { return Work(versions); });
 
   try {
     app.parse(argc, argv);

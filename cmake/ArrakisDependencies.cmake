@@ -4,6 +4,7 @@
 #   Deps::arrow      Arrow C++ (IPC)      system package, else the libraries inside the pyarrow wheel
 #   Deps::rdkafka    librdkafka >= 2.12   system package, else built statically from the crate's source
 #   Deps::fmt, Deps::json, Deps::expected, Deps::cli11, Deps::gtest
+#   Deps::benchmark  Google Benchmark     optional: without it there are no micro-benchmarks
 find_package(Threads REQUIRED)
 
 function(arrakis_alias name target)
@@ -49,4 +50,10 @@ endif()
 if(ARRAKIS_BUILD_TESTS)
   find_package(GTest REQUIRED)
   arrakis_alias(gtest GTest::gmock_main)
+endif()
+if(ARRAKIS_BUILD_APPS AND NOT ARRAKIS_BUILD_TESTS) # the release build: what others cost says nothing
+  find_package(benchmark CONFIG QUIET)
+  if(benchmark_FOUND)
+    arrakis_alias(benchmark benchmark::benchmark_main)
+  endif()
 endif()

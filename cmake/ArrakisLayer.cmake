@@ -1,12 +1,13 @@
-# arrakis_layer(<name> SOURCES … [TESTS …] [KNOWS <layers>…] [LINKS <public targets>…] [PRIVATE_LINKS …])
+# arrakis_layer(<name> SOURCES … [TESTS …] [BENCHES …] [KNOWS <layers>…] [LINKS <public targets>…]
+#               [PRIVATE_LINKS …])
 #
-# One layer of the house: a static library arrakis_<name> from src/<name>, and its unit tests in one
-# program <name>_test. KNOWS names the layers that it may include; CheckLayers.cmake fails the build
+# One layer of the house: a static library arrakis_<name> from src/<name>, its unit tests in one
+# program <name>_test, and its micro-benchmarks in one program <name>_bench. KNOWS names the layers that it may include; CheckLayers.cmake fails the build
 # on any other include, so that a wrong direction does not build.
 set(ARRAKIS_LAYER_CHECK "${CMAKE_CURRENT_LIST_DIR}/CheckLayers.cmake")
 
 function(arrakis_layer name)
-  cmake_parse_arguments(PARSE_ARGV 1 L "" "" "SOURCES;TESTS;KNOWS;LINKS;PRIVATE_LINKS;TEST_LINKS")
+  cmake_parse_arguments(PARSE_ARGV 1 L "" "" "SOURCES;TESTS;BENCHES;KNOWS;LINKS;PRIVATE_LINKS;TEST_LINKS")
   set(target arrakis_${name})
   add_library(${target} STATIC ${L_SOURCES})
   target_include_directories(${target} PUBLIC
@@ -29,6 +30,19 @@ function(arrakis_layer name)
   if(ARRAKIS_BUILD_TESTS AND L_TESTS)
     arrakis_test(${name}_test SOURCES ${L_TESTS} LINKS ${target} ${L_TEST_LINKS})
   endif()
+  if(L_BENCHES AND TARGET Deps::benchmark)
+    arrakis_micro_bench(${name}_bench SOURCES ${L_BENCHES} LINKS ${target})
+  endif()
+endfunction()
+
+# arrakis_micro_bench(<name> SOURCES … LINKS …)
+#
+# A Google Benchmark program in bench/ of the build; it is not installed.
+function(arrakis_micro_bench name)
+  cmake_parse_arguments(PARSE_ARGV 1 B "" "" "SOURCES;LINKS")
+  add_executable(${name} ${B_SOURCES})
+  target_link_libraries(${name} PRIVATE ${B_LINKS} arrakis_warnings Deps::benchmark)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bench")
 endfunction()
 
 # arrakis_test(<name> SOURCES … LINKS … [LABELS …] [TIMEOUT s] [SERIAL] [WHOLE])

@@ -30,8 +30,8 @@ MODES = ["raw", "blocks", "mux", "visit"]
 REFERENCE_MODES = ["raw", "mux"]
 ENCODE_SECONDS = "1"
 DETECTOR_SECONDS = "5"
-# Of either side, in turns of a hundred, in real time: a little over four minutes.
-LATENCY_STRIDES = "2000"
+# Of either side, in turns of a hundred, in real time: a minute.
+LATENCY_STRIDES = "400"
 PACKAGES = ["arrakis", "pyarrow", "confluent-kafka", "numpy"]
 
 

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -14,6 +13,7 @@
 #include "arrakis/arrakis.hpp"
 #include "testing/channels.hpp"
 #include "testing/collector.hpp"
+#include "testing/live_publisher.hpp"
 #include "testing/log_lines.hpp"
 #include "testing/real_broker.hpp"
 
@@ -23,40 +23,10 @@ namespace {
 using namespace std::chrono_literals;
 using testing::Collector;
 using testing::kStride;
+using testing::LivePublisher;
 using testing::LogLines;
-using testing::make_block;
 using testing::make_partition;
-using testing::on_grid;
 using testing::RealBroker;
-
-/// Publishes a block of every channel at its time, or a while later, until it goes.
-class LivePublisher {
- public:
-  LivePublisher(const std::string& bootstrap, const ChannelSet& channels, Duration late_by = {})
-      : publisher_(bootstrap, channels), late_by_(late_by), thread_([this] { run(); }) {}
-  ~LivePublisher() {
-    stopping_ = true;
-    thread_.join();
-  }
-  LivePublisher(const LivePublisher&) = delete;
-  LivePublisher& operator=(const LivePublisher&) = delete;
-
- private:
-  void run() {
-    GpsTime next = on_grid(system_clock().now() - late_by_);
-    for (int i = 0; !stopping_; ++i, next += kStride) {
-      while (!stopping_ && system_clock().now() < next + kStride + late_by_) {
-        std::this_thread::sleep_for(2ms);
-      }
-      publisher_.publish(make_block(next, publisher_.channels(), i));
-    }
-  }
-
-  KafkaPublisher publisher_;
-  const Duration late_by_;
-  std::atomic<bool> stopping_{false};
-  std::thread thread_;
-};
 
 class FastForward : public ::testing::Test {
  protected:

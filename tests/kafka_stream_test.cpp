@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -14,6 +14,7 @@
 #include "arrakis/arrakis.hpp"
 #include "testing/channels.hpp"
 #include "testing/collector.hpp"
+#include "testing/live_publisher.hpp"
 #include "testing/raw_producer.hpp"
 #include "testing/real_broker.hpp"
 #include "wire/row_encoder.hpp"
@@ -24,6 +25,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::Collector;
 using testing::kStride;
+using testing::LivePublisher;
 using testing::make_block;
 using testing::make_partition;
 using testing::on_grid;
@@ -136,17 +138,8 @@ TEST_F(KafkaStream, ATopicThatDoesNotExistIsAGapUntilItAppears) {
   BlockStream stream(std::make_unique<KafkaReader>(broker_.bootstrap(),
                                                    testing::join({p_channels[0]}, {q_channels[0]})),
                      options);
-  std::atomic<bool> stop{false};
-  const auto publish_until_stopped = [&](const ChannelSet& channels) {
-    KafkaPublisher publisher(broker_.bootstrap(), channels);
-    GpsTime time = on_grid(system_clock().now());
-    for (int i = 0; !stop; ++i, time += kStride) {
-      while (system_clock().now() < time + kStride) std::this_thread::sleep_for(5ms);
-      publisher.publish(make_block(time, channels, i));
-    }
-  };
-  std::thread p_publishing([&] { publish_until_stopped(p_channels); });
-  std::thread q_publishing;
+  const LivePublisher p_publishing(broker_.bootstrap(), p_channels);
+  std::optional<LivePublisher> q_publishing;
   bool has_data = false;
   const auto deadline = std::chrono::steady_clock::now() + 60s;
   while (!has_data && std::chrono::steady_clock::now() < deadline) {
@@ -154,18 +147,13 @@ TEST_F(KafkaStream, ATopicThatDoesNotExistIsAGapUntilItAppears) {
     if (!next) continue;
     EXPECT_FALSE(next.block["X1:" + p + "-0"].has_gaps());
     const bool is_gap = next.block["X1:" + q + "-0"].has_gaps();
-    if (is_gap && !q_publishing.joinable()) {
-      q_publishing = std::thread([&] {
-        broker_.create_topic("arrakis-" + q);
-        publish_until_stopped(q_channels);
-      });
+    if (is_gap && !q_publishing) {
+      broker_.create_topic("arrakis-" + q);
+      q_publishing.emplace(broker_.bootstrap(), q_channels);
     }
     has_data = !is_gap;
   }
-  stop = true;
-  p_publishing.join();
-  ASSERT_TRUE(q_publishing.joinable()) << "no gap while the topic was missing";
-  q_publishing.join();
+  ASSERT_TRUE(q_publishing) << "no gap while the topic was missing";
   EXPECT_TRUE(has_data);
   ASSERT_EQ(seen.size(), 2U);
   EXPECT_THAT(seen[0], ::testing::HasSubstr("arrakis-" + q));

@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -15,6 +14,7 @@
 #include "arrakis/arrakis.hpp"
 #include "testing/channels.hpp"
 #include "testing/collector.hpp"
+#include "testing/live_publisher.hpp"
 #include "testing/raw_producer.hpp"
 #include "testing/real_broker.hpp"
 #include "wire/row_encoder.hpp"
@@ -26,6 +26,7 @@ using namespace std::chrono_literals;
 using testing::Collector;
 using ::testing::HasSubstr;
 using testing::kStride;
+using testing::LivePublisher;
 using testing::make_block;
 using testing::make_partition;
 using testing::on_grid;
@@ -65,18 +66,9 @@ TEST_F(OddTopics, OneOfThreeThatIsLateIsAGapThenDataAndTheOthersAreUndisturbed) 
   BlockStream stream(std::make_unique<KafkaReader>(broker_.bootstrap(), testing::join(p, q, late)),
                      options);
 
-  std::atomic<bool> stop{false};
-  const auto publish_until_stopped = [&](const ChannelSet& channels) {
-    KafkaPublisher publisher(broker_.bootstrap(), channels);
-    GpsTime time = on_grid(system_clock().now());
-    for (int i = 0; !stop; ++i, time += kStride) {
-      while (system_clock().now() < time + kStride) std::this_thread::sleep_for(5ms);
-      publisher.publish(make_block(time, channels, i));
-    }
-  };
-  std::thread publishing([&] { publish_until_stopped(testing::join(p, q)); });
-  std::thread late_publishing;
-  std::atomic<Steady::time_point> made{Steady::time_point::max()};
+  const LivePublisher publishing(broker_.bootstrap(), testing::join(p, q));
+  std::optional<LivePublisher> late_publishing;
+  Steady::time_point made = Steady::time_point::max();
   std::optional<Duration> took;
   int disturbed = 0;
   const auto deadline = Steady::now() + 120s;
@@ -85,19 +77,14 @@ TEST_F(OddTopics, OneOfThreeThatIsLateIsAGapThenDataAndTheOthersAreUndisturbed) 
     if (!next) continue;
     if (next.block[p[0].name()].has_gaps() || next.block[q[0].name()].has_gaps()) ++disturbed;
     const bool is_gap = next.block[late[0].name()].has_gaps();
-    if (is_gap && !late_publishing.joinable()) {
-      late_publishing = std::thread([&] {
-        broker_.create_topic("arrakis-" + *late[0].partition_id);
-        made = Steady::now();
-        publish_until_stopped(ChannelSet(late));
-      });
+    if (is_gap && !late_publishing) {
+      broker_.create_topic("arrakis-" + *late[0].partition_id);
+      made = Steady::now();
+      late_publishing.emplace(broker_.bootstrap(), ChannelSet(late));
     }
-    if (!is_gap) took = Steady::now() - made.load();
+    if (!is_gap) took = Steady::now() - made;
   }
-  stop = true;
-  publishing.join();
-  ASSERT_TRUE(late_publishing.joinable()) << "no gap while the topic was missing";
-  late_publishing.join();
+  ASSERT_TRUE(late_publishing) << "no gap while the topic was missing";
   ASSERT_TRUE(took) << "no data of the late topic";
   EXPECT_LE(std::chrono::duration<double>(*took).count(),
             std::chrono::duration<double>(kLimit).count());

@@ -68,6 +68,13 @@ using PartitionList = std::unique_ptr<rd_kafka_topic_partition_list_t, Partition
 inline PartitionList make_partition_list(std::size_t capacity) {
   return PartitionList(rd_kafka_topic_partition_list_new(static_cast<int>(capacity)));
 }
+/// A list of one; librdkafka's own default for the offset is "none".
+inline PartitionList one_partition(const std::string& topic, std::int32_t partition,
+                                   std::int64_t offset = RD_KAFKA_OFFSET_INVALID) {
+  PartitionList list = make_partition_list(1);
+  rd_kafka_topic_partition_list_add(list.get(), topic.c_str(), partition)->offset = offset;
+  return list;
+}
 inline std::span<rd_kafka_topic_partition_t> elements(const PartitionList& list) {
   return {list->elems, static_cast<std::size_t>(list->cnt)};
 }

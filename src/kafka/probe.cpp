@@ -24,9 +24,7 @@ Result<Readable> first_readable(const std::string& bootstrap, const KafkaPropert
                                       {"queued.min.messages", "1"}},
                                      properties);
   rd_kafka_poll_set_consumer(handle->get());
-  const PartitionList list = make_partition_list(1);
-  rd_kafka_topic_partition_list_add(list.get(), partition.topic.c_str(), partition.partition)
-      ->offset = from;
+  const PartitionList list = one_partition(partition.topic, partition.partition, from);
   std::string reason = "no answer in time";
   if (const rd_kafka_resp_err_t error = rd_kafka_assign(handle->get(), list.get())) {
     reason = text_of(error);

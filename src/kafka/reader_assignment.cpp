@@ -64,10 +64,9 @@ void KafkaReader::Impl::assign(std::span<const std::size_t> partitions,
 }
 
 void KafkaReader::Impl::unassign(std::size_t partition) {
-  const PartitionList list = make_partition_list(1);
   const PartitionKey& key = partitions_[partition].key;
   ++partitions_[partition].generation;
-  rd_kafka_topic_partition_list_add(list.get(), key.topic.c_str(), key.partition);
+  const PartitionList list = one_partition(key.topic, key.partition);
   // The only failure is that it was not assigned.
   rd_kafka_error_destroy(rd_kafka_incremental_unassign(lender_->handle()->get(), list.get()));
 }

@@ -101,9 +101,7 @@ void KafkaReader::Impl::revive(std::size_t index, std::int64_t end) {
   if (times > kRevivalsBeforeRestart) restart_wanted_ = true;
   move(index, partition.next_offset);
   // A pause outlives its assignment, and this one is not ours.
-  const PartitionList list = make_partition_list(1);
-  rd_kafka_topic_partition_list_add(list.get(), partition.key.topic.c_str(),
-                                    partition.key.partition);
+  const PartitionList list = one_partition(partition.key.topic, partition.key.partition);
   rd_kafka_resume_partitions(lender_->handle()->get(), list.get());
 }
 

@@ -32,8 +32,7 @@ class LenderTest : public ::testing::Test {
     }
     rd_kafka_topic_destroy(topic);
     rd_kafka_flush(producer->get(), 60'000);
-    const PartitionList list = make_partition_list(1);
-    rd_kafka_topic_partition_list_add(list.get(), "T", 0)->offset = 0;
+    const PartitionList list = one_partition("T", 0, 0);
     rd_kafka_assign(handle_->get(), list.get());
   }
   MessagePtr next() {

@@ -59,8 +59,7 @@ TEST_F(KafkaReaderFault, PartitionThatLibrdkafkaNoLongerFetchesIsNoticedAndReviv
   reader_.open({});
   publish(0, 5);
   ASSERT_TRUE(poll_until(5));
-  const PartitionList list = make_partition_list(1);
-  rd_kafka_topic_partition_list_add(list.get(), "arrakis-P", 0);
+  const PartitionList list = one_partition("arrakis-P", 0);
   rd_kafka_pause_partitions(KafkaReaderPeer::client(reader_), list.get());
   publish(5, 10);
   ASSERT_TRUE(poll_until(15));

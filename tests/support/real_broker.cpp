@@ -298,8 +298,7 @@ void RealBroker::delete_topic(const std::string& name) {
 }
 
 void RealBroker::delete_records(const std::string& topic, std::int64_t offset) {
-  const PartitionList before = make_partition_list(1);
-  rd_kafka_topic_partition_list_add(before.get(), topic.c_str(), 0)->offset = offset;
+  const PartitionList before = one_partition(topic, 0, offset);
   rd_kafka_DeleteRecords_t* records = rd_kafka_DeleteRecords_new(before.get());
   const std::unique_ptr<rd_kafka_DeleteRecords_t, void (*)(rd_kafka_DeleteRecords_t*)> owner(
       records, rd_kafka_DeleteRecords_destroy);

@@ -66,6 +66,16 @@ arrakis_correct_librdkafka(rdkafka_topic.c
                         }
 ")
 
+# A fetch answer may say of a partition that it has no leader at the moment, as a broker does that its
+# controller has just cut off. librdkafka up to 2.12 counts that as a change of leader but does not
+# fill in the entry that it keeps for the change, and then reads that entry: it crashes.
+arrakis_correct_librdkafka(rdkafka_fetcher.c
+  "                TopicTags->partitions_with_leader_change_cnt++;
+"
+  "                if (PartitionTags->CurrentLeader.LeaderId >= 0)
+                        TopicTags->partitions_with_leader_change_cnt++;
+")
+
 # As installed elsewhere, its headers are <librdkafka/…>.
 file(MAKE_DIRECTORY "${CMAKE_BINARY_DIR}/_deps/include")
 file(CREATE_LINK "${LIBRDKAFKA_SOURCE_DIR}/src" "${CMAKE_BINARY_DIR}/_deps/include/librdkafka"

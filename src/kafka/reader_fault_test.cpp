@@ -14,6 +14,7 @@
 #include "kafka/reader_impl.hpp"
 #include "testing/channels.hpp"
 #include "testing/collector.hpp"
+#include "testing/log_lines.hpp"
 
 namespace arrakis {
 namespace {
@@ -171,6 +172,38 @@ TEST_F(KafkaReaderFault, StreamThatIsPausedStaysSoThroughAMoveAndANewClient) {
   EXPECT_EQ(reader_.stats().messages, 0U);
   reader_.resume(0);
   EXPECT_TRUE(poll_until(300));
+}
+
+TEST(KafkaReaderFaults, APartitionThatTheBrokerCallsLeaderlessForAMomentIsReadOn) {
+  const testing::LogLines log(LogLevel::debug);
+  EmbeddedBroker broker(2);
+  broker.create_topic("arrakis-P");
+  rd_kafka_mock_partition_set_leader(broker.cluster(), "arrakis-P", 0, 1);
+  const ChannelSet channels(make_partition("P", 1));
+  KafkaPublisher publisher(broker.bootstrap(), channels);
+  KafkaReader reader(broker.bootstrap(), channels);
+  Collector got;
+  const GpsTime base = on_grid(system_clock().now()) - 60s;
+  int published = 0;
+  const auto all_come = [&](int count) {
+    for (int i = 0; i < count; ++i, ++published) {
+      publisher.publish(make_block(base + published * kStride, channels, published));
+    }
+    return got.poll_until(
+        reader, [&] { return got.parts.size() == static_cast<std::size_t>(published); }, 30s);
+  };
+  reader.open({});
+  ASSERT_TRUE(all_come(5));
+  for (int i = 0; i < 3; ++i) {
+    rd_kafka_mock_partition_push_leader_response(broker.cluster(), "arrakis-P", 0, -1, i + 1);
+    rd_kafka_mock_partition_set_leader(broker.cluster(), "arrakis-P", 0, 2 - i % 2);
+    // Until the next fetch has been answered; a publisher would ask first.
+    got.poll_until(
+        reader, [] { return false; }, 500ms);
+    ASSERT_TRUE(all_come(5)) << "move " << i;
+  }
+  // What librdkafka makes of memory that nobody has written; with bad luck it crashes.
+  EXPECT_THAT(log.of(LogLevel::debug, {"METADATAUPDATE", "not found"}), ::testing::IsEmpty());
 }
 
 TEST_F(KafkaReaderFault, PollDoesNotWakeItselfWhileASkipIsLookedUp) {

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "arrakis/client.hpp"
+#include "arrakis/client_options.hpp"
 #include "arrakis/time.hpp"
 #include "flight/server_url.hpp"
 #include "flight/token_source.hpp"

@@ -1,0 +1,31 @@
+#pragma once
+
+/// Rows of answers about channels (wire 3): to channels, and counts.
+
+#include <arrow/record_batch.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "arrakis/channel.hpp"
+
+namespace arrakis::inline v1 {
+
+/// A row that is no channel here: a type that can't travel, a rate that its column can't hold.
+struct RefusedRow {
+  std::string name;
+  std::string reason;  ///< "its data type 'halffloat' is none that is known"
+};
+struct MetadataRows {
+  std::vector<Channel> channels;
+  std::vector<RefusedRow> refused;
+};
+/// The rows of an answer to Find or Describe. The batch must have been validated. Throws
+/// Error(protocol) that names a column which is missing or has another type.
+MetadataRows read_metadata(const arrow::RecordBatch& batch);
+
+/// The sum of the rows of an answer to Count. Throws Error(protocol).
+std::uint64_t read_count(const arrow::RecordBatch& batch);
+
+}  // namespace arrakis::inline v1

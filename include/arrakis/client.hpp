@@ -216,6 +216,8 @@ class ARRAKIS_API Client {
  private:
   friend class Publisher;
   class Impl;
+  explicit Client(std::shared_ptr<Impl> impl);
+  [[nodiscard]] BlockStream stream_of(const StreamRequest& checked) const;
   std::shared_ptr<Impl> impl_;
 };
 

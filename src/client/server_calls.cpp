@@ -105,8 +105,8 @@ void ServerCalls::Attempts::give_up() const {
               errors_.front().request_id());
 }
 
-ServerCalls::ServerCalls(ClientOptions options)
-    : connector_(std::make_shared<Connector>(checked(std::move(options)))) {}
+ServerCalls::ServerCalls(ClientOptions options, std::string scope)
+    : connector_(std::make_shared<Connector>(checked(std::move(options)), std::move(scope))) {}
 
 CallDeadline ServerCalls::deadline() const { return {connector_->clock(), connector_->timeout()}; }
 
@@ -200,6 +200,65 @@ std::unique_ptr<RowStream> ServerCalls::open_at(Connection connection, const std
     throw;
   }
   return rows;
+}
+
+namespace {
+
+using Batches = std::vector<std::shared_ptr<arrow::RecordBatch>>;
+
+arrow::Status send(flight::FlightStreamWriter& writer, const arrow::RecordBatch& batch) {
+  ARROW_RETURN_NOT_OK(writer.Begin(batch.schema()));
+  ARROW_RETURN_NOT_OK(writer.WriteRecordBatch(batch));
+  return writer.DoneWriting();
+}
+
+arrow::Result<Batches> receive(flight::FlightStreamReader& reader) {
+  Batches batches;
+  for (;;) {
+    ARROW_ASSIGN_OR_RAISE(const flight::FlightStreamChunk chunk, reader.Next());
+    if (chunk.data == nullptr) return batches;
+    ARROW_RETURN_NOT_OK(chunk.data->ValidateFull());
+    batches.push_back(chunk.data);
+  }
+}
+
+}
+
+void ServerCalls::exchange(const Request& request, const std::shared_ptr<arrow::RecordBatch>& batch,
+                           const std::function<void(const arrow::RecordBatch&)>& take) {
+  const CallDeadline deadline = this->deadline();
+  const std::string name = lower(name_of(request));
+  const auto descriptor = flight::FlightDescriptor::Command(to_command(request));
+  const FlightEndpoints where = get_info(request);
+  std::vector<std::string> locations;
+  for (const FlightEndpoint& endpoint : where.endpoints) {
+    locations.insert(locations.end(), endpoint.locations.begin(), endpoint.locations.end());
+  }
+  if (locations.empty()) locations.emplace_back(kReuseConnection);
+  Attempts attempts(name, locations.size(), deadline);
+  for (const std::string& location : locations) {
+    const CallDeadline limit = attempts.share();
+    const std::optional<Connection> server = attempts.connect(*connector_, location, where.asked);
+    if (!server) continue;
+    const auto once = [&](const flight::FlightCallOptions& options) -> arrow::Result<Batches> {
+      ARROW_ASSIGN_OR_RAISE(auto both, server->client->DoExchange(options, descriptor));
+      const arrow::Status sent = send(*both.writer, *batch);
+      arrow::Result<Batches> received = sent.ok() ? receive(*both.reader) : sent;
+      // Where writing fails, the reason is known only now.
+      const arrow::Status closed = both.writer->Close();
+      if (!closed.ok()) return closed;
+      return received;
+    };
+    try {
+      for (const auto& answer : call(server->url, at(name, server->url), limit.left(), once)) {
+        take(*answer);
+      }
+      return;
+    } catch (const Error& error) {
+      attempts.failed(error);
+    }
+  }
+  attempts.give_up();
 }
 
 }  // namespace arrakis::inline v1

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -72,7 +73,7 @@ class RowStream {
 class ServerCalls {
  public:
   /// Throws Error(invalid_argument) for options that can't be used.
-  explicit ServerCalls(ClientOptions options);
+  explicit ServerCalls(ClientOptions options, std::string scope = "arrakis.read");
 
   [[nodiscard]] const std::shared_ptr<Connector>& connector() const { return connector_; }
   /// The limit of a call that begins now.
@@ -82,6 +83,11 @@ class ServerCalls {
   FlightEndpoints get_info(const Request& request);
   FlightEndpoints get_info(const Connection& server, const Request& request,
                            const CallDeadline& deadline);
+
+  /// Sends a batch to where a request for an exchange is served, and hands over the batches that
+  /// come back.
+  void exchange(const Request& request, const std::shared_ptr<arrow::RecordBatch>& batch,
+                const std::function<void(const arrow::RecordBatch&)>& take);
 
   /// The answer to an action without arguments, and who gave it.
   struct Answer {

@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "client/client_impl.hpp"
 #include "core/budget.hpp"
-#include "core/quote.hpp"
 
 namespace arrakis::inline v1 {
 
@@ -34,17 +33,6 @@ Policy policy_from(const Environment& environment, const char* variable, Policy 
   } catch (const Error& error) {
     refuse(fmt::format("{}: {}", variable, error.what()));
   }
-}
-
-std::vector<std::string> once_each(const std::vector<std::string>& names) {
-  std::vector<std::string> kept;
-  std::set<std::string_view> seen;
-  for (const std::string& name : names) {
-    if (!parse_channel_name(name)) refuse(fmt::format("{} is not a channel name", quoted(name)));
-    if (seen.insert(name).second) kept.push_back(name);
-  }
-  if (kept.empty()) refuse("no channel was named");
-  return kept;
 }
 
 void check_span(const StreamRequest& request) {
@@ -94,7 +82,7 @@ class Digest {
 }
 
 StreamRequest checked_stream(StreamRequest request, const Environment& environment) {
-  request.channels = once_each(request.channels);
+  request.channels = checked_channels(request.channels);
   check_span(request);
   check_replay(request);
   if (!request.on_gap) {

@@ -97,10 +97,10 @@ TEST(StreamRequest, WhatContradictsItselfIsRefusedBeforeAnybodyIsAsked) {
   EXPECT_THAT(refusal(inverted), HasSubstr("must be after the start (GPS 1400000000)"));
   StreamRequest none = request();
   none.channels.clear();
-  EXPECT_THAT(refusal(none), HasSubstr("no channel was named"));
+  EXPECT_THAT(refusal(none), HasSubstr("no channel is named"));
   StreamRequest odd = request();
   odd.channels = {"nocolon"};
-  EXPECT_THAT(refusal(odd), HasSubstr("'nocolon' is not a channel name"));
+  EXPECT_THAT(refusal(odd), HasSubstr("'nocolon' is no channel name"));
   StreamRequest stride = request();
   stride.stride = 0s;
   EXPECT_THAT(refusal(stride), HasSubstr("integer multiple"));

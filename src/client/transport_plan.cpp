@@ -30,19 +30,19 @@ struct Offer {
   ServerUrl asked;
 };
 
-Offer read_offer(const OfferedEndpoint& endpoint) {
+Offer read_offer(const FlightEndpoint& endpoint, const ServerUrl& asked) {
   Offer offer;
   offer.ticket_text = endpoint.ticket;
-  offer.asked = endpoint.asked;
+  offer.asked = asked;
   const ReceivedRequest received = parse_command(endpoint.ticket);
   const auto* ticket = std::get_if<StreamTicket>(&received.request);
   if (ticket == nullptr) {
     throw Error(Errc::protocol, fmt::format("{} answers a stream request with a ticket for {}",
-                                            endpoint.asked.text, name_of(received.request)));
+                                            asked.text, name_of(received.request)));
   }
   offer.ticket = *ticket;
   for (const std::string& location : endpoint.locations) {
-    if (!location.starts_with(kKafkaScheme)) {
+    if (!is_kafka_location(location)) {
       offer.locations.push_back(location);
       continue;
     }
@@ -51,7 +51,7 @@ Offer read_offer(const OfferedEndpoint& endpoint) {
                                      location.find('/', kKafkaScheme.size()) - kKafkaScheme.size());
   }
   offer.prefers_brokers =
-      !endpoint.locations.empty() && endpoint.locations.front().starts_with(kKafkaScheme);
+      !endpoint.locations.empty() && is_kafka_location(endpoint.locations.front());
   return offer;
 }
 
@@ -164,11 +164,13 @@ class Planner {
 
 }
 
-TransportPlan plan_transport(const std::vector<OfferedEndpoint>& offers, const ChannelSet& channels,
+TransportPlan plan_transport(const FlightEndpoints& offers, const ChannelSet& channels,
                              bool avoid_direct) {
   std::vector<Offer> read;
-  read.reserve(offers.size());
-  for (const OfferedEndpoint& offer : offers) read.push_back(read_offer(offer));
+  read.reserve(offers.endpoints.size());
+  for (const FlightEndpoint& offer : offers.endpoints) {
+    read.push_back(read_offer(offer, offers.asked));
+  }
   return Planner(std::move(read), channels, avoid_direct).plan();
 }
 

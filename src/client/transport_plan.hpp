@@ -6,17 +6,10 @@
 #include <vector>
 
 #include "arrakis/channel.hpp"
+#include "client/server_calls.hpp"
 #include "flight/flight_reader.hpp"
-#include "flight/server_url.hpp"
 
 namespace arrakis::inline v1 {
-
-/// An endpoint as a server offers it.
-struct OfferedEndpoint {
-  std::string ticket;
-  std::vector<std::string> locations;
-  ServerUrl asked;
-};
 
 /// Channels to be read from one set of brokers.
 struct DirectRead {
@@ -35,7 +28,7 @@ struct TransportPlan {
 /// Brokers are read directly unless `avoid_direct`, or the request is split over time, and there is
 /// another way. Throws Error(not_found) that names channels which nobody offers, Error(protocol)
 /// for a ticket that can't be read.
-TransportPlan plan_transport(const std::vector<OfferedEndpoint>& offers, const ChannelSet& channels,
+TransportPlan plan_transport(const FlightEndpoints& offers, const ChannelSet& channels,
                              bool avoid_direct);
 
 }  // namespace arrakis::inline v1

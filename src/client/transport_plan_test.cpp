@@ -31,8 +31,14 @@ std::string ticket(const Names& channels, std::optional<GpsTime> start = {},
   return to_command(made);
 }
 
-OfferedEndpoint offer(const std::string& ticket, Names locations = {}) {
-  return {ticket, std::move(locations), {"grpc", "info", 31206, "grpc://info:31206"}};
+FlightEndpoint offer(const std::string& ticket, Names locations = {}) {
+  return {ticket, std::move(locations)};
+}
+
+TransportPlan plan_transport(std::vector<FlightEndpoint> offers, const ChannelSet& channels,
+                             bool avoid_direct) {
+  const ServerUrl asked{"grpc", "info", 31206, "grpc://info:31206"};
+  return arrakis::plan_transport({asked, std::move(offers)}, channels, avoid_direct);
 }
 
 Names names_of(const ChannelSet& set) {
@@ -68,7 +74,7 @@ TEST(TransportPlan, BrokersThatComeFirstAreReadDirectlyAsOneList) {
 }
 
 TEST(TransportPlan, BrokersThatAreToBeAvoidedAreReadThroughTheServerWhereThereIsOne) {
-  const std::vector<OfferedEndpoint> offers = {
+  const std::vector<FlightEndpoint> offers = {
       offer(ticket({"X1:P-0"}), {"kafka://k1:9092", "grpc://a:1"}),
       offer(ticket({"X1:P-1"}), {"kafka://k2:9092"})};
   const TransportPlan plan = plan_transport(offers, kTwo, true);

@@ -27,7 +27,8 @@ struct Connection {
 /// Makes and keeps the connections of one Client. Safe from any thread.
 class Connector {
  public:
-  explicit Connector(ClientOptions options);
+  /// `scope` is the right that a token must give.
+  explicit Connector(ClientOptions options, std::string scope = "arrakis.read");
 
   /// The servers of the options, complete, in order.
   [[nodiscard]] const std::vector<ServerUrl>& home_urls() const { return home_; }

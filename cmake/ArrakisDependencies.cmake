@@ -3,6 +3,7 @@
 #
 #   Deps::arrow, Deps::flight, Deps::parquet   Arrow C++: system packages, else the libraries inside the pyarrow wheel
 #   Deps::rdkafka    librdkafka >= 2.12   system package, else built statically from the crate's source
+#   Deps::hdf5, Deps::zip   HDF5's C library and libzip, for files
 #   Deps::fmt, Deps::json, Deps::expected, Deps::cli11, Deps::gtest
 #   Deps::benchmark  Google Benchmark     optional: without it there are no micro-benchmarks
 find_package(Threads REQUIRED)
@@ -40,6 +41,14 @@ if(NOT ARRAKIS_FUZZ) # no fuzz target needs it
     include(LibRdKafka)
     arrakis_alias(rdkafka rdkafka)
   endif()
+endif()
+
+if(NOT ARRAKIS_FUZZ)
+  find_package(PkgConfig REQUIRED)
+  pkg_check_modules(hdf5 REQUIRED QUIET IMPORTED_TARGET hdf5)
+  arrakis_alias(hdf5 PkgConfig::hdf5)
+  pkg_check_modules(libzip REQUIRED QUIET IMPORTED_TARGET libzip)
+  arrakis_alias(zip PkgConfig::libzip)
 endif()
 
 find_package(fmt REQUIRED)

@@ -1,4 +1,4 @@
-#include "stream_command.hpp"
+#include "channel_arguments.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,11 +5,17 @@
 ///     arrakis::BlockWriter file("run.h5", stream.channels());
 ///     for (const arrakis::SeriesBlock& block : stream) file.write(block);
 ///     file.close();
+/// and back:
+///
+///     arrakis::BlockReader file("run.arrow");
+///     while (std::optional<arrakis::SeriesBlock> block = file.next()) use(*block);
 /// @since 0.2
 
 #include <cstdint>
 #include <filesystem>
+#include <iosfwd>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -68,6 +74,33 @@ class ARRAKIS_API BlockWriter {
   void close();
   /// Bytes written so far, of samples.
   [[nodiscard]] std::uint64_t bytes() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Reads blocks from an Arrow IPC file or stream, a Parquet file, or lines of JSON as to_json()
+/// writes blocks. Which of them it is shows in its first bytes. Nothing in it is trusted; memory is
+/// bounded by its largest batch (a row group of Parquet, a line of JSON), of which a gibibyte is
+/// refused.
+/// Not safe from several threads at once.
+class ARRAKIS_API BlockReader {
+ public:
+  /// Throws Error(io) for a file that can't be read, Error(decode) for one that holds no blocks.
+  explicit BlockReader(const std::filesystem::path& path);
+  /// Reads what comes, as standard input: everything but Parquet. Waits for it as `in` does. `in`
+  /// must outlive the reader; `origin` names it in errors.
+  BlockReader(std::istream& in, std::string origin);
+  ~BlockReader();
+  BlockReader(BlockReader&&) noexcept;
+  BlockReader& operator=(BlockReader&&) noexcept;
+
+  /// The blocks' channels; those of the first line, where it is JSON. Empty for no bytes at all.
+  [[nodiscard]] const ChannelSet& channels() const;
+  /// The next block, nothing after the last. Throws Error(decode) that names the row or line; then
+  /// and later there is no more.
+  std::optional<SeriesBlock> next();
 
  private:
   class Impl;

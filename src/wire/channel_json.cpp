@@ -18,6 +18,7 @@
 #include "arrakis/json.hpp"
 #include "core/quote.hpp"
 #include "wire/json_text.hpp"
+#include "wire/json_value.hpp"
 
 namespace arrakis::inline v1 {
 namespace {
@@ -205,7 +206,23 @@ class FieldReader {
   std::optional<std::string> name_;
 };
 
-Channel read_channel(const json& object) {
+bool is_blank(std::string_view line) {
+  return line.find_first_not_of(" \t\r\v\f") == std::string_view::npos;
+}
+
+}
+
+nlohmann::json parse_json(std::string_view text) {
+  try {
+    return json::parse(text.begin(), text.end());
+  } catch (const json::parse_error& error) {
+    throw_invalid(fmt::format("not valid JSON (at byte {})", error.byte));
+  } catch (const json::out_of_range&) {
+    throw_invalid("a number in it is greater than any that a double holds");
+  }
+}
+
+Channel channel_of(const json& object) {
   const FieldReader fields(object);
   const std::string name = fields.required_text("name");
   if (!parse_channel_name(name)) {
@@ -225,29 +242,13 @@ Channel read_channel(const json& object) {
   return channel;
 }
 
-json parse(std::string_view text) {
-  try {
-    return json::parse(text.begin(), text.end());
-  } catch (const json::parse_error& error) {
-    throw_invalid(fmt::format("not valid JSON (at byte {})", error.byte));
-  } catch (const json::out_of_range&) {
-    throw_invalid("a number in it is greater than any that a double holds");
-  }
-}
-
-bool is_blank(std::string_view line) {
-  return line.find_first_not_of(" \t\r\v\f") == std::string_view::npos;
-}
-
-}
-
 std::string to_json(const Channel& channel, NullFields nulls) {
   std::string out;
   ChannelWriter(out, nulls).write(channel);
   return out;
 }
 
-Channel channel_from_json(std::string_view text) { return read_channel(parse(text)); }
+Channel channel_from_json(std::string_view text) { return channel_of(parse_json(text)); }
 
 std::vector<Channel> read_channels(std::istream& lines, std::string_view origin) {
   std::vector<Channel> channels;

@@ -7,15 +7,13 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <map>
-#include <stdexcept>
 #include <string>
 
 #include "arrakis/error.hpp"
 #include "core/manual_clock.hpp"
+#include "testing/temporary_folder.hpp"
 
 namespace arrakis::inline v1 {
 namespace {
@@ -66,17 +64,10 @@ std::string token(const std::string& mark) { return token(Claims(), mark); }
 
 class TokenSourceTest : public ::testing::Test {
  protected:
-  TokenSourceTest() {
-    std::string name = (std::filesystem::temp_directory_path() / "arrakis-token-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
-    folder_ = name;
-    environment_["XDG_RUNTIME_DIR"] = name;
-  }
-  ~TokenSourceTest() override { std::filesystem::remove_all(folder_); }
+  TokenSourceTest() { environment_["XDG_RUNTIME_DIR"] = folder_.path(); }
 
   std::string file(const std::string& name, const std::string& content) const {
-    std::ofstream(folder_ / name) << content;
-    return (folder_ / name).string();
+    return folder_.write(name, content);
   }
   TokenSource make(TokenOptions options = {}, const std::string& scope = "arrakis.read") {
     return TokenSource({.options = std::move(options),
@@ -93,7 +84,7 @@ class TokenSourceTest : public ::testing::Test {
     return make(std::move(options)).token();
   }
 
-  std::filesystem::path folder_;
+  testing::TemporaryFolder folder_;
   std::map<std::string, std::string> environment_;
   ManualClock clock_{kNow};
 };
@@ -107,10 +98,10 @@ TEST_F(TokenSourceTest, PlacesAreTriedInOrder) {
   EXPECT_EQ(found(), token("bearer-file"));
   environment_["BEARER_TOKEN"] = token("bearer");
   EXPECT_EQ(found(), token("bearer"));
-  std::filesystem::create_directory(folder_ / "condor");
+  std::filesystem::create_directory(folder_.path() / "condor");
   file("condor/b.use", token("condor"));
   file("condor/a.other", token("other"));
-  environment_["_CONDOR_CREDS"] = (folder_ / "condor").string();
+  environment_["_CONDOR_CREDS"] = (folder_.path() / "condor").string();
   EXPECT_EQ(found(), token("condor"));
   environment_["SCITOKEN_FILE"] = file("scitoken", token("scitoken-file"));
   EXPECT_EQ(found(), token("scitoken-file"));
@@ -122,9 +113,9 @@ TEST_F(TokenSourceTest, PlacesAreTriedInOrder) {
 }
 
 TEST_F(TokenSourceTest, TemporaryFolderIsLookedAtOnlyWithoutARuntimeFolder) {
-  std::filesystem::create_directory(folder_ / "tmp");
+  std::filesystem::create_directory(folder_.path() / "tmp");
   file(fmt::format("tmp/bt_u{}", geteuid()), token("temporary"));
-  environment_["TMPDIR"] = (folder_ / "tmp").string();
+  environment_["TMPDIR"] = (folder_.path() / "tmp").string();
   EXPECT_EQ(found(), std::nullopt);
   environment_.erase("XDG_RUNTIME_DIR");
   EXPECT_EQ(found(), token("temporary"));
@@ -219,10 +210,10 @@ TEST_F(TokenSourceTest, TokenThatNoHeaderCanHoldIsRefusedWithoutRepeatingIt) {
 }
 
 TEST_F(TokenSourceTest, FileThatWouldBeWaitedForIsPassedOver) {
-  const std::string pipe = (folder_ / "pipe").string();
+  const std::string pipe = (folder_.path() / "pipe").string();
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
   environment_["SCITOKEN_FILE"] = pipe;
-  environment_["BEARER_TOKEN_FILE"] = folder_.string();
+  environment_["BEARER_TOKEN_FILE"] = folder_.path();
   EXPECT_EQ(found(), std::nullopt);
 }
 

@@ -23,7 +23,7 @@ namespace arrakis::bench {
 namespace {
 
 constexpr std::size_t kLooks = 20;
-constexpr std::size_t kStridesPerMinute = 16 * 60;
+constexpr std::size_t kStridesPerMinute = 960;
 constexpr Duration kPatience = std::chrono::seconds(30);
 
 double resident_mb() {

@@ -207,7 +207,7 @@ PublisherProcess::PublisherProcess(const std::string& bootstrap, const ChannelSe
 
 PublisherProcess::~PublisherProcess() { end(); }
 
-void PublisherProcess::start() {
+void PublisherProcess::start() const {
   const char go = '\n';
   if (::write(commands_, &go, 1) != 1) throw Error(Errc::io, "the publishing process is gone");
 }
@@ -219,7 +219,7 @@ double PublisherProcess::stop() {
   return std::stod(read_line());
 }
 
-std::string PublisherProcess::read_line() {
+std::string PublisherProcess::read_line() const {
   std::string line;
   char byte = 0;
   for (;;) {
@@ -233,7 +233,7 @@ std::string PublisherProcess::read_line() {
   throw Error(Errc::io, "the publishing process: " + line.substr(1));
 }
 
-void PublisherProcess::end() {
+void PublisherProcess::end() const {
   if (commands_ >= 0) ::close(commands_);
   if (answers_ >= 0) ::close(answers_);
   while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {

@@ -35,15 +35,15 @@ class PublisherProcess {
 
   [[nodiscard]] const std::string& bootstrap() const { return bootstrap_; }
   /// From here on every stride is published at its end, or the backlog as fast as it goes.
-  void start();
+  void start() const;
   /// Waits until another `report_every` strides of the backlog have been published.
   void wait_for_report();
   /// Ends publishing; how late, at most, a stride was handed to librdkafka, in ms.
   double stop();
 
  private:
-  std::string read_line();
-  void end();
+  std::string read_line() const;
+  void end() const;
 
   pid_t pid_ = 0;
   int commands_ = -1;

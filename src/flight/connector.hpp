@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "arrakis/client_options.hpp"
@@ -51,11 +52,15 @@ class Connector {
   bool renew_token();
 
  private:
+  [[nodiscard]] bool may_have_token(const ServerUrl& url) const;
+  void warn_of_plaintext(const ServerUrl& url);
+
   ClientOptions options_;
   std::vector<ServerUrl> home_;
   TokenSource tokens_;
   std::mutex mutex_;
   std::unordered_map<std::string, std::shared_ptr<arrow::flight::FlightClient>> clients_;
+  std::unordered_set<std::string> warned_;  // hosts that got a token in plain text
 };
 
 }  // namespace arrakis::inline v1

@@ -63,7 +63,7 @@ bool ChannelListing::Impl::read() {
 
 std::vector<Channel> ChannelListing::Impl::take() {
   const auto piece = batch_->Slice(taken_, kMaxRows);
-  MetadataRows rows = read_metadata(*piece);
+  MetadataRows rows = read_metadata(*piece, rows_->what());
   taken_ += piece->num_rows();
   if (taken_ >= batch_->num_rows()) batch_.reset();
   if (refused_ == 0 && !rows.refused.empty()) {

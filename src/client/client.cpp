@@ -125,7 +125,7 @@ void read_all(ServerCalls& calls, std::string_view what, const Request& request,
     const FlightEndpoints info = calls.get_info(server, request, limit);
     for (const FlightEndpoint& endpoint : info.endpoints) {
       const auto rows = calls.open(endpoint, info.asked, what, limit);
-      while (const auto batch = rows->next()) take(*batch);
+      while (const auto batch = rows->next()) take(*batch, rows->what());
     }
     return true;
   });
@@ -170,7 +170,9 @@ std::uint64_t Client::count(const Query& query) const {
   std::uint64_t sum = 0;
   read_all(
       *impl_, "count", request_of<CountRequest>(query), [&] { sum = 0; },
-      [&](const arrow::RecordBatch& batch) { sum += read_count(batch); });
+      [&](const arrow::RecordBatch& batch, const std::string& what) {
+        sum += read_count(batch, what);
+      });
   return sum;
 }
 
@@ -181,7 +183,9 @@ ChannelSet Client::describe(const std::vector<std::string>& channels, std::optio
   read_all(
       *impl_, "describe", DescribeRequest{.channels = names, .time = time, .replay_id = replay_id},
       [&] { descriptions = Descriptions(); },
-      [&](const arrow::RecordBatch& batch) { descriptions.add(read_metadata(batch)); });
+      [&](const arrow::RecordBatch& batch, const std::string& what) {
+        descriptions.add(read_metadata(batch, what));
+      });
   return std::move(descriptions).in_order(names);
 }
 

@@ -54,6 +54,8 @@ class RowStream {
  public:
   /// The next batch with rows, validated; nullptr at the end. Throws Error.
   std::shared_ptr<arrow::RecordBatch> next();
+  /// "find at grpc://…", for errors.
+  [[nodiscard]] const std::string& what() const { return what_; }
 
  private:
   friend class ServerCalls;

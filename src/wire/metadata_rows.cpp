@@ -17,28 +17,35 @@
 namespace arrakis::inline v1 {
 namespace {
 
-[[noreturn]] void throw_protocol(const std::string& message) {
-  throw Error(Errc::protocol, message);
+[[noreturn]] void throw_protocol(std::string_view origin, const std::string& message) {
+  throw Error(Errc::protocol, fmt::format("{}: an answer {}", origin, message));
 }
+
+/// A batch, and whose answer it is.
+struct Answer {
+  const arrow::RecordBatch& batch;
+  std::string_view origin;
+};
 
 /// A column of one type, found by its name; absent ones are null in every row.
 template <typename ArrayType>
 class Column {
  public:
-  Column(const arrow::RecordBatch& batch, const char* name, bool is_required) {
-    const int index = batch.schema()->GetFieldIndex(name);
+  Column(const Answer& answer, const char* name, bool is_required) {
+    const int index = answer.batch.schema()->GetFieldIndex(name);
     if (index < 0) {
-      if (is_required) throw_protocol(fmt::format("an answer without one column '{}'", name));
+      if (is_required) throw_protocol(answer.origin, fmt::format("without one column '{}'", name));
       return;
     }
-    column_ = batch.column(index);
+    column_ = answer.batch.column(index);
     const auto expected = arrow::TypeTraits<typename ArrayType::TypeClass>::type_singleton();
     if (!column_->type()->Equals(expected)) {
-      throw_protocol(fmt::format("an answer whose column '{}' is of type {} instead of {}", name,
+      throw_protocol(answer.origin,
+                     fmt::format("whose column '{}' is of type {} instead of {}", name,
                                  column_->type()->ToString(), expected->ToString()));
     }
     if (is_required && column_->null_count() > 0) {
-      throw_protocol(fmt::format("an answer with a null in column '{}'", name));
+      throw_protocol(answer.origin, fmt::format("with a null in column '{}'", name));
     }
   }
 
@@ -74,16 +81,16 @@ std::optional<std::string> text_of(std::optional<std::string_view> text) {
 
 class MetadataReader {
  public:
-  explicit MetadataReader(const arrow::RecordBatch& batch)
-      : name_(batch, "channel", true),
-        data_type_(batch, "data_type", true),
-        sample_rate_(batch, "sample_rate", true),
-        partition_id_(batch, "partition_id", false),
-        partition_index_(batch, "partition_index", false),
-        publisher_(batch, "publisher", false),
-        stride_(batch, "stride", false),
-        max_latency_(batch, "max_latency", false),
-        replay_id_(batch, "replay_id", false) {}
+  explicit MetadataReader(const Answer& answer)
+      : name_(answer, "channel", true),
+        data_type_(answer, "data_type", true),
+        sample_rate_(answer, "sample_rate", true),
+        partition_id_(answer, "partition_id", false),
+        partition_index_(answer, "partition_index", false),
+        publisher_(answer, "publisher", false),
+        stride_(answer, "stride", false),
+        max_latency_(answer, "max_latency", false),
+        replay_id_(answer, "replay_id", false) {}
 
   void read(std::int64_t row, MetadataRows& rows) const {
     std::string name(name_.value(row));
@@ -126,20 +133,20 @@ class MetadataReader {
 
 }  // namespace
 
-MetadataRows read_metadata(const arrow::RecordBatch& batch) {
-  const MetadataReader reader(batch);
+MetadataRows read_metadata(const arrow::RecordBatch& batch, std::string_view origin) {
+  const MetadataReader reader({batch, origin});
   MetadataRows rows;
   rows.channels.reserve(static_cast<std::size_t>(batch.num_rows()));
   for (std::int64_t row = 0; row < batch.num_rows(); ++row) reader.read(row, rows);
   return rows;
 }
 
-std::uint64_t read_count(const arrow::RecordBatch& batch) {
-  const Column<arrow::Int64Array> counts(batch, "count", true);
+std::uint64_t read_count(const arrow::RecordBatch& batch, std::string_view origin) {
+  const Column<arrow::Int64Array> counts({batch, origin}, "count", true);
   std::uint64_t sum = 0;
   for (std::int64_t row = 0; row < batch.num_rows(); ++row) {
     if (counts.value(row) < 0) {
-      throw_protocol(fmt::format("an answer with the count {}", counts.value(row)));
+      throw_protocol(origin, fmt::format("with the count {}", counts.value(row)));
     }
     sum += static_cast<std::uint64_t>(counts.value(row));
   }

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "arrakis/channel.hpp"
@@ -22,10 +23,11 @@ struct MetadataRows {
   std::vector<RefusedRow> refused;
 };
 /// The rows of an answer to Find or Describe. The batch must have been validated. Throws
-/// Error(protocol) that names a column which is missing or has another type.
-MetadataRows read_metadata(const arrow::RecordBatch& batch);
+/// Error(protocol) that names a column which is missing or has another type, behind `origin`: what
+/// was asked where.
+MetadataRows read_metadata(const arrow::RecordBatch& batch, std::string_view origin);
 
-/// The sum of the rows of an answer to Count. Throws Error(protocol).
-std::uint64_t read_count(const arrow::RecordBatch& batch);
+/// The sum of the rows of an answer to Count. Throws the same.
+std::uint64_t read_count(const arrow::RecordBatch& batch, std::string_view origin);
 
 }  // namespace arrakis::inline v1

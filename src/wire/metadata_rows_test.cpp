@@ -52,7 +52,7 @@ std::shared_ptr<arrow::RecordBatch> with_column(const char* name,
 
 std::string refusal_of(const arrow::RecordBatch& batch) {
   try {
-    (void)read_metadata(batch);
+    (void)read_metadata(batch, "find");
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Errc::protocol);
     return error.what();
@@ -61,7 +61,7 @@ std::string refusal_of(const arrow::RecordBatch& batch) {
 }
 
 TEST(MetadataRows, EveryFieldIsRead) {
-  const MetadataRows rows = read_metadata(*two_rows());
+  const MetadataRows rows = read_metadata(*two_rows(), "find");
   EXPECT_TRUE(rows.refused.empty());
   ASSERT_EQ(rows.channels.size(), 2U);
   const Channel& full = rows.channels[0];
@@ -84,13 +84,15 @@ TEST(MetadataRows, SlicesAndOtherOrdersOfColumnsAreRead) {
   const auto batch = two_rows();
   std::vector<int> order;
   for (int i = batch->num_columns(); i > 0; --i) order.push_back(i - 1);
-  const MetadataRows rows = read_metadata(*batch->SelectColumns(order).ValueOrDie()->Slice(1));
+  const MetadataRows rows =
+      read_metadata(*batch->SelectColumns(order).ValueOrDie()->Slice(1), "find");
   ASSERT_EQ(rows.channels.size(), 1U);
   EXPECT_EQ(rows.channels[0].name(), "L1:B");
 }
 
 TEST(MetadataRows, OptionalColumnsMayBeAbsent) {
-  const MetadataRows rows = read_metadata(*two_rows()->SelectColumns({0, 1, 2}).ValueOrDie());
+  const MetadataRows rows =
+      read_metadata(*two_rows()->SelectColumns({0, 1, 2}).ValueOrDie(), "find");
   EXPECT_EQ(rows.channels.size(), 2U);
   EXPECT_FALSE(rows.channels[0].stride);
 }
@@ -102,7 +104,7 @@ TEST(MetadataRows, RowThatIsNoChannelIsNamedAndTheOthersAreRead) {
            {with_column("channel", texts({"nocolon", "L1:B"})), "name"},
            {with_column("sample_rate", array_of<arrow::Int32Builder, std::int32_t>({0, 1})),
             "rate"}}) {
-    const MetadataRows rows = read_metadata(*column);
+    const MetadataRows rows = read_metadata(*column, "find");
     ASSERT_EQ(rows.channels.size(), 1U);
     EXPECT_EQ(rows.channels[0].name(), "L1:B");
     ASSERT_EQ(rows.refused.size(), 1U);
@@ -111,7 +113,8 @@ TEST(MetadataRows, RowThatIsNoChannelIsNamedAndTheOthersAreRead) {
 }
 
 TEST(MetadataRows, ColumnThatIsMissingOrOtherIsNamed) {
-  EXPECT_THAT(refusal_of(*two_rows()->RemoveColumn(0).ValueOrDie()), HasSubstr("'channel'"));
+  EXPECT_EQ(refusal_of(*two_rows()->RemoveColumn(0).ValueOrDie()),
+            "find: an answer without one column 'channel'");
   EXPECT_THAT(refusal_of(*with_column("sample_rate", texts({"16", "16"}))),
               HasSubstr("'sample_rate' is of type string instead of int32"));
   EXPECT_THAT(refusal_of(*with_column("stride", texts({"16", "16"}))), HasSubstr("'stride'"));
@@ -124,10 +127,10 @@ TEST(MetadataRows, CountsOfAllRowsAreAdded) {
     return arrow::RecordBatch::Make(schemas::count(), static_cast<std::int64_t>(counts.size()),
                                     {array_of<arrow::Int64Builder>(counts)});
   };
-  EXPECT_EQ(read_count(*batch({3, 4})), 7U);
-  EXPECT_EQ(read_count(*batch({})), 0U);
-  EXPECT_THROW((void)read_count(*batch({-1})), Error);
-  EXPECT_THROW((void)read_count(*batch({std::nullopt})), Error);
+  EXPECT_EQ(read_count(*batch({3, 4}), "count"), 7U);
+  EXPECT_EQ(read_count(*batch({}), "count"), 0U);
+  EXPECT_THROW((void)read_count(*batch({-1}), "count"), Error);
+  EXPECT_THROW((void)read_count(*batch({std::nullopt}), "count"), Error);
 }
 
 }  // namespace

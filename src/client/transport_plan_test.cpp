@@ -35,10 +35,10 @@ FlightEndpoint offer(const std::string& ticket, Names locations = {}) {
   return {ticket, std::move(locations)};
 }
 
-TransportPlan plan_transport(std::vector<FlightEndpoint> offers, const ChannelSet& channels,
-                             bool avoid_direct) {
+TransportPlan plan_of(std::vector<FlightEndpoint> offers, const ChannelSet& channels,
+                      bool avoid_direct) {
   const ServerUrl asked{"grpc", "info", 31206, "grpc://info:31206"};
-  return arrakis::plan_transport({asked, std::move(offers)}, channels, avoid_direct);
+  return plan_transport({asked, std::move(offers)}, channels, avoid_direct);
 }
 
 Names names_of(const ChannelSet& set) {
@@ -52,8 +52,7 @@ const Names kBoth = {"X1:P-0", "X1:P-1"};
 
 TEST(TransportPlan, AnEndpointIsReadWithItsOwnTicketFromItsLocations) {
   const std::string text = ticket(kBoth);
-  const TransportPlan plan =
-      plan_transport({offer(text, {"grpc://a:1", "grpc://b:2"})}, kTwo, false);
+  const TransportPlan plan = plan_of({offer(text, {"grpc://a:1", "grpc://b:2"})}, kTwo, false);
   ASSERT_THAT(plan.relayed, SizeIs(1));
   EXPECT_THAT(plan.direct, IsEmpty());
   EXPECT_EQ(plan.relayed[0].ticket, text);
@@ -63,10 +62,10 @@ TEST(TransportPlan, AnEndpointIsReadWithItsOwnTicketFromItsLocations) {
 }
 
 TEST(TransportPlan, BrokersThatComeFirstAreReadDirectlyAsOneList) {
-  const TransportPlan plan = plan_transport(
-      {offer(ticket({"X1:P-1"}), {"kafka://k1:9092", "kafka://k2:9092", "grpc://a:1"}),
-       offer(ticket({"X1:P-0"}), {"kafka://k1:9092", "kafka://k2:9092", "grpc://a:1"})},
-      kTwo, false);
+  const TransportPlan plan =
+      plan_of({offer(ticket({"X1:P-1"}), {"kafka://k1:9092", "kafka://k2:9092", "grpc://a:1"}),
+               offer(ticket({"X1:P-0"}), {"kafka://k1:9092", "kafka://k2:9092", "grpc://a:1"})},
+              kTwo, false);
   EXPECT_THAT(plan.relayed, IsEmpty());
   ASSERT_THAT(plan.direct, SizeIs(1));
   EXPECT_EQ(plan.direct[0].bootstrap, "k1:9092,k2:9092");
@@ -77,7 +76,7 @@ TEST(TransportPlan, BrokersThatAreToBeAvoidedAreReadThroughTheServerWhereThereIs
   const std::vector<FlightEndpoint> offers = {
       offer(ticket({"X1:P-0"}), {"kafka://k1:9092", "grpc://a:1"}),
       offer(ticket({"X1:P-1"}), {"kafka://k2:9092"})};
-  const TransportPlan plan = plan_transport(offers, kTwo, true);
+  const TransportPlan plan = plan_of(offers, kTwo, true);
   ASSERT_THAT(plan.relayed, SizeIs(1));
   EXPECT_THAT(plan.relayed[0].locations, ElementsAre("grpc://a:1"));
   ASSERT_THAT(plan.direct, SizeIs(1));
@@ -85,10 +84,9 @@ TEST(TransportPlan, BrokersThatAreToBeAvoidedAreReadThroughTheServerWhereThereIs
 }
 
 TEST(TransportPlan, SlicesOfTimeWithTheSameChannelsAreLeftAsTheyAre) {
-  const TransportPlan plan =
-      plan_transport({offer(ticket(kBoth, {}, {}), {"grpc://live:1"}),
-                      offer(ticket(kBoth, kSplit, kSplit), {"grpc://old:1"})},
-                     kTwo, false);
+  const TransportPlan plan = plan_of({offer(ticket(kBoth, {}, {}), {"grpc://live:1"}),
+                                      offer(ticket(kBoth, kSplit, kSplit), {"grpc://old:1"})},
+                                     kTwo, false);
   ASSERT_THAT(plan.relayed, SizeIs(2));
   EXPECT_EQ(plan.relayed[0].channels.size(), 2U);
   EXPECT_TRUE(plan.relayed[0].channels.same_table(plan.relayed[1].channels));
@@ -96,7 +94,7 @@ TEST(TransportPlan, SlicesOfTimeWithTheSameChannelsAreLeftAsTheyAre) {
 }
 
 TEST(TransportPlan, SlicesThatShareTheChannelsDifferentlyAreNarrowedToWhatTheyHaveInCommon) {
-  const TransportPlan plan = plan_transport(
+  const TransportPlan plan = plan_of(
       {offer(ticket(kBoth, kSplit, kSplit), {"grpc://old:1"}),
        offer(ticket({"X1:P-0"}), {"grpc://a:1"}), offer(ticket({"X1:P-1"}), {"grpc://b:1"})},
       kTwo, false);
@@ -109,16 +107,15 @@ TEST(TransportPlan, SlicesThatShareTheChannelsDifferentlyAreNarrowedToWhatTheyHa
 }
 
 TEST(TransportPlan, ASplitRequestUsesServersWhereItCould) {
-  const TransportPlan plan =
-      plan_transport({offer(ticket(kBoth, kSplit, kSplit), {"grpc://old:1"}),
-                      offer(ticket(kBoth), {"kafka://k1:9092", "grpc://a:1"})},
-                     kTwo, false);
+  const TransportPlan plan = plan_of({offer(ticket(kBoth, kSplit, kSplit), {"grpc://old:1"}),
+                                      offer(ticket(kBoth), {"kafka://k1:9092", "grpc://a:1"})},
+                                     kTwo, false);
   EXPECT_THAT(plan.direct, IsEmpty());
   EXPECT_THAT(plan.relayed, SizeIs(2));
 }
 
 TEST(TransportPlan, AChannelOfferedTwiceForOneTimeIsReadOnce) {
-  const TransportPlan plan = plan_transport(
+  const TransportPlan plan = plan_of(
       {offer(ticket(kBoth), {"grpc://a:1"}), offer(ticket(kBoth), {"grpc://b:1"})}, kTwo, false);
   ASSERT_THAT(plan.relayed, SizeIs(1));
   EXPECT_THAT(plan.relayed[0].locations, ElementsAre("grpc://a:1"));
@@ -136,21 +133,20 @@ std::string refusal(Errc code, F call) {
 }
 
 TEST(TransportPlan, ChannelsThatNobodyOffersAreNamed) {
-  EXPECT_THAT(refusal(Errc::not_found,
-                      [] { (void)plan_transport({offer(ticket({"X1:P-0"}))}, kTwo, false); }),
-              HasSubstr("no valid endpoints for X1:P-1"));
-  EXPECT_THAT(refusal(Errc::not_found, [] { (void)plan_transport({}, kTwo, false); }),
+  EXPECT_THAT(
+      refusal(Errc::not_found, [] { (void)plan_of({offer(ticket({"X1:P-0"}))}, kTwo, false); }),
+      HasSubstr("no valid endpoints for X1:P-1"));
+  EXPECT_THAT(refusal(Errc::not_found, [] { (void)plan_of({}, kTwo, false); }),
               HasSubstr("no valid endpoints for X1:P-0, X1:P-1"));
 }
 
 TEST(TransportPlan, TicketsThatCanNotBeReadAreRefused) {
-  EXPECT_THAT(
-      refusal(Errc::protocol,
-              [] {
-                (void)plan_transport({offer(to_command(PublishRequest{"X", {}}))}, kTwo, false);
-              }),
-      HasSubstr("grpc://info:31206 answers a stream request with a ticket for Publish"));
-  EXPECT_THROW((void)plan_transport({offer("opaque")}, kTwo, false), Error);
+  EXPECT_THAT(refusal(Errc::protocol,
+                      [] {
+                        (void)plan_of({offer(to_command(PublishRequest{"X", {}}))}, kTwo, false);
+                      }),
+              HasSubstr("grpc://info:31206 answers a stream request with a ticket for Publish"));
+  EXPECT_THROW((void)plan_of({offer("opaque")}, kTwo, false), Error);
 }
 
 }

@@ -1,9 +1,9 @@
-#include "demo/age_histogram.hpp"
+#include "common/age_histogram.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-namespace arrakis::demo {
+namespace arrakis::console {
 namespace {
 
 /// Bucket i holds ages in (kLeast * kRatio^(i-1), kLeast * kRatio^i], from 10 µs to hours.

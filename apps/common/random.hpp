@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <numbers>
 
-namespace arrakis::demo {
+namespace arrakis::console {
 
 /// SplitMix64: small, fast, and good enough for noise that is only looked at.
 class Random {

@@ -8,7 +8,7 @@
 
 #include "arrakis/time.hpp"
 
-namespace arrakis::demo {
+namespace arrakis::console {
 
 /// Percentiles of any number of ages in a fixed amount of memory, to within 2 %.
 /// Not safe from several threads at once.

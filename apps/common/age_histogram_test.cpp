@@ -1,8 +1,8 @@
-#include "demo/age_histogram.hpp"
+#include "common/age_histogram.hpp"
 
 #include <gtest/gtest.h>
 
-namespace arrakis::demo {
+namespace arrakis::console {
 namespace {
 
 double ms(Duration duration) { return std::chrono::duration<double, std::milli>(duration).count(); }

@@ -3,95 +3,132 @@
 #include <arrow/flight/types.h>
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
 #include <optional>
-#include <utility>
 
 namespace arrakis::inline v1 {
-
 namespace {
 
-namespace flight = arrow::flight;
+using arrow::flight::FlightStatusCode;
+using arrow::flight::FlightStatusDetail;
 
-/// `text` up to where what the transport adds to the server's words begins.
-std::string_view before_additions(std::string_view text) {
-  constexpr std::array<std::string_view, 3> kAdditions = {
-      " Detail:", " gRPC client debug context:", " Client context:"};
-  for (const std::string_view addition : kAdditions) text = text.substr(0, text.find(addition));
-  while (!text.empty() && (text.back() == '.' || text.back() == ' ')) text.remove_suffix(1);
-  return text;
+// What Arrow and gRPC put around a server's text.
+constexpr std::string_view kDetailMark = " Detail:";
+constexpr std::string_view kDebugMark = " gRPC client debug context:";
+constexpr std::string_view kBasePrefix = "Flight error: ";
+constexpr std::string_view kReturnedPrefix = "Flight returned ";
+constexpr std::string_view kReturnedMark = " error, with message: ";
+constexpr std::string_view kRequestMark = "[request: ";
+// Of somebody's text in a message.
+constexpr std::size_t kMaxText = 2000;
+
+/// Cuts at the mark and takes away the full stop that was put before it.
+void cut_at(std::string& text, std::string_view mark) {
+  const std::size_t place = text.find(mark);
+  if (place == std::string::npos) return;
+  text.resize(place);
+  if (text.ends_with('.')) text.pop_back();
 }
 
-std::string_view after_introduction(std::string_view text) {
-  constexpr std::string_view kBegin = "Flight returned ";
-  constexpr std::string_view kEnd = "with message: ";
-  if (!text.starts_with(kBegin)) return text;
-  const std::size_t end = text.find(kEnd);
-  return end == std::string_view::npos ? text : text.substr(end + kEnd.size());
+void strip_prefix(std::string& text) {
+  if (text.starts_with(kBasePrefix)) text.erase(0, kBasePrefix.size());
+  if (!text.starts_with(kReturnedPrefix)) return;
+  const std::size_t mark = text.find(kReturnedMark);
+  if (mark != std::string::npos) text.erase(0, mark + kReturnedMark.size());
 }
 
-/// Takes "[request: <id>]" off the end of a text.
-std::optional<std::string> take_request_id(std::string_view& text) {
-  constexpr std::string_view kBegin = "[request: ";
-  const std::size_t begin = text.rfind(kBegin);
-  if (begin == std::string_view::npos) return std::nullopt;
-  const std::string_view rest = text.substr(begin + kBegin.size());
-  const std::size_t end = rest.find(']');
-  if (end == std::string_view::npos) return std::nullopt;
-  text = text.substr(0, begin);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return std::string(rest.substr(0, end));
+/// Takes the server's number of the request out of its text.
+std::optional<std::string> take_request_id(std::string& text) {
+  const std::size_t mark = text.rfind(kRequestMark);
+  if (mark == std::string::npos) return std::nullopt;
+  const std::size_t end = text.find(']', mark);
+  if (end == std::string::npos) return std::nullopt;
+  const std::size_t first = mark + kRequestMark.size();
+  std::string id = text.substr(first, end - first);
+  const std::size_t from = mark > 0 && text[mark - 1] == ' ' ? mark - 1 : mark;
+  text.erase(from, end + 1 - from);
+  return id;
 }
 
-Errc code_of(const flight::FlightStatusDetail& detail, std::string_view text) {
-  switch (detail.code()) {
-    case flight::FlightStatusCode::Unavailable:
-      return text.starts_with("channel(s) {") ? Errc::not_found : Errc::unavailable;
-    case flight::FlightStatusCode::TimedOut:
-      return Errc::timeout;
-    case flight::FlightStatusCode::Cancelled:
-      return Errc::cancelled;
-    case flight::FlightStatusCode::Unauthenticated:
-      return Errc::unauthenticated;
-    case flight::FlightStatusCode::Unauthorized:
-      return Errc::permission_denied;
-    case flight::FlightStatusCode::Internal:
-    case flight::FlightStatusCode::Failed:
-      return Errc::server;
-  }
-  return Errc::server;
+/// One line of bounded length.
+void make_presentable(std::string& text) {
+  const auto is_control = [](char c) { return (c >= '\0' && c < ' ') || c == '\x7f'; };
+  std::replace_if(text.begin(), text.end(), is_control, ' ');
+  const std::size_t last = text.find_last_not_of(' ');
+  text.resize(last == std::string::npos ? 0 : last + 1);
+  if (text.size() > kMaxText) text = text.substr(0, kMaxText) + "…";
+}
+
+bool has(std::string_view text, std::string_view piece) {
+  return text.find(piece) != std::string_view::npos;
+}
+
+/// An answer that nothing serves what was asked is about the request, not about the moment.
+bool says_not_found(std::string_view text) {
+  return has(text, "channel(s) {") || has(text, "Could not serve request") ||
+         (has(text, "time range requested") && has(text, "not available on this server"));
 }
 
 Errc code_of(const arrow::Status& status, std::string_view text) {
-  if (const auto detail = flight::FlightStatusDetail::UnwrapStatus(status)) {
-    return code_of(*detail, text);
+  if (says_not_found(text)) return Errc::not_found;
+  if (const auto detail = FlightStatusDetail::UnwrapStatus(status)) {
+    switch (detail->code()) {
+      case FlightStatusCode::Unavailable:
+        return Errc::unavailable;
+      case FlightStatusCode::Unauthenticated:
+        return Errc::unauthenticated;
+      case FlightStatusCode::Unauthorized:
+        return Errc::permission_denied;
+      case FlightStatusCode::Cancelled:
+        return Errc::cancelled;
+      case FlightStatusCode::TimedOut:
+        return Errc::timeout;
+      case FlightStatusCode::Internal:
+      case FlightStatusCode::Failed:
+        return Errc::server;
+    }
   }
-  if (text.find("(channels + time)") != std::string_view::npos) return Errc::not_found;
-  if (status.IsInvalid()) return Errc::invalid_argument;
-  if (status.IsNotImplemented()) return Errc::unsupported;
-  if (status.IsCancelled()) return Errc::cancelled;
-  if (status.IsKeyError()) return Errc::not_found;
-  return Errc::server;
+  switch (status.code()) {
+    case arrow::StatusCode::Invalid:
+    case arrow::StatusCode::TypeError:
+      return Errc::invalid_argument;
+    case arrow::StatusCode::KeyError:
+      return Errc::not_found;
+    case arrow::StatusCode::NotImplemented:
+      return Errc::unsupported;
+    case arrow::StatusCode::Cancelled:
+      return Errc::cancelled;
+    default:
+      return Errc::server;
+  }
 }
 
-}
+}  // namespace
 
 Error to_error(const arrow::Status& status, std::string_view what) {
-  std::string_view text = before_additions(after_introduction(status.message()));
-  std::optional<std::string> id = take_request_id(text);
-  return {code_of(status, text), fmt::format("{}: {}", what, text), std::move(id)};
+  std::string text = status.message();
+  cut_at(text, kDebugMark);
+  cut_at(text, kDetailMark);
+  strip_prefix(text);
+  std::optional<std::string> request_id = take_request_id(text);
+  make_presentable(text);
+  const Errc code = code_of(status, text);
+  if (text.empty()) text = to_string(code);
+  return {code, fmt::format("{}: {}", what, text), std::move(request_id)};
 }
 
 bool may_pass(const Error& error) {
   switch (error.code()) {
     case Errc::unavailable:
     case Errc::timeout:
-    case Errc::cancelled:
     case Errc::stalled:
+    case Errc::cancelled:  // by the other side
+    case Errc::server:
+    case Errc::broker_unavailable:
       return true;
     default:
       return false;
   }
 }
 
-}
+}  // namespace arrakis::inline v1

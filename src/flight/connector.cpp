@@ -59,9 +59,11 @@ std::vector<ServerUrl> parse_urls(const std::vector<std::string>& texts) {
   return urls;
 }
 
-TokenSource::Settings token_settings(const ClientOptions& options, const ServerUrl& home) {
+TokenSource::Settings token_settings(const ClientOptions& options, const ServerUrl& home,
+                                     std::string scope) {
   TokenSource::Settings settings;
   settings.options = options.token;
+  settings.scope = std::move(scope);
   settings.audience = "https://" + home.host;
   settings.environment = environment;
   settings.clock = options.clock;
@@ -83,11 +85,11 @@ arrow::flight::FlightClientOptions connection_options(const TlsOptions& tls) {
   return options;
 }
 
-Connector::Connector(ClientOptions options)
+Connector::Connector(ClientOptions options, std::string scope)
     : options_(std::move(options)),
       connection_options_(connection_options(options_.tls)),
       home_(parse_urls(options_.urls)),
-      tokens_(token_settings(options_, home_.front())),
+      tokens_(token_settings(options_, home_.front(), std::move(scope))),
       request_prefix_(fmt::format("{:08x}", std::random_device()())) {}
 
 ServerUrl Connector::resolve(const std::string& location, const ServerUrl& asked) {

@@ -39,7 +39,8 @@ using StreamTransport = arrow::flight::internal::ClientTransport;
 class Connector {
  public:
   /// Throws what parse_server_url, connection_options and TokenSource throw.
-  explicit Connector(ClientOptions options);
+  /// `scope` is the right that a token must give.
+  explicit Connector(ClientOptions options, std::string scope = "arrakis.read");
 
   /// The servers of the options, complete, in order.
   [[nodiscard]] const std::vector<ServerUrl>& home_urls() const { return home_; }

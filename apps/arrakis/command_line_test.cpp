@@ -12,7 +12,9 @@
 #include "describe_command.hpp"
 #include "fetch_command.hpp"
 #include "find_command.hpp"
+#include "gaps_command.hpp"
 #include "info_commands.hpp"
+#include "publish_command.hpp"
 #include "stream_command.hpp"
 
 namespace arrakis::cli {
@@ -212,6 +214,49 @@ TEST(CommandLine, DescribeReadsTimeAndReplay) {
   EXPECT_EQ(command->channels(), (Arguments{"X1:A", "-"}));
   EXPECT_EQ(command->time(), GpsTime::from_seconds(1'084'553'600));
   EXPECT_EQ(command->replay_id(), "o3");
+}
+
+TEST(CommandLine, PublishReadsSignals) {
+  const auto command = parsed<PublishCommand>(
+      {"publish", "--publisher",      "P",  "--generate",  "chirp", "--amplitude",
+       "2.5",     "--offset",         "-1", "--frequency", "3",     "--end-frequency",
+       "30",      "--period",         "1m", "--seed",      "7",     "--dropout",
+       "0.25",    "--dropout-length", "2s", "--rate",      "10"});
+  ASSERT_TRUE(command->generator());
+  const GeneratorOptions& options = *command->generator();
+  EXPECT_EQ(options.waveform, Waveform::chirp);
+  EXPECT_EQ(options.amplitude, 2.5);
+  EXPECT_EQ(options.offset, -1);
+  EXPECT_EQ(options.frequency, 3);
+  EXPECT_EQ(options.end_frequency, 30);
+  EXPECT_EQ(options.period, std::chrono::minutes(1));
+  EXPECT_EQ(options.seed, 7U);
+  EXPECT_EQ(options.dropout, 0.25);
+  EXPECT_EQ(options.dropout_length, std::chrono::seconds(2));
+  EXPECT_EQ(command->rate(), 10);
+}
+
+TEST(CommandLine, APipePacesItselfUnlessARateIsGiven) {
+  EXPECT_EQ(parsed<PublishCommand>({"publish", "--publisher", "P", "-"})->rate(), 0);
+  EXPECT_EQ(parsed<PublishCommand>({"publish", "--publisher", "P", "f.arrow"})->rate(), 1);
+  EXPECT_EQ(parsed<PublishCommand>({"publish", "--publisher", "P", "-", "--rate", "2"})->rate(), 2);
+}
+
+TEST(CommandLine, PublishNeedsAPublisherAndOneInput) {
+  EXPECT_NE(usage_error({"publish", "f"}).find("--publisher"), std::string::npos);
+  EXPECT_NE(usage_error({"publish", "--publisher", "P"}).find("INPUT"), std::string::npos);
+  const Arguments both{"publish", "--publisher", "P", "f", "--generate", "sine"};
+  EXPECT_NE(usage_error(both).find("INPUT"), std::string::npos);
+  const Arguments unknown{"publish", "--publisher", "P", "--generate", "square"};
+  EXPECT_NE(usage_error(unknown).find("square"), std::string::npos);
+  const Arguments without{"publish", "--publisher", "P", "f", "--dropout", "0.1"};
+  EXPECT_NE(usage_error(without).find("--dropout"), std::string::npos);
+}
+
+TEST(CommandLine, GapsHasNoPolicyOfGaps) {
+  parsed<GapsCommand>({"gaps", "X1:A", "--start", "-1h", "--end", "now", "--any"});
+  EXPECT_NE(usage_error({"gaps", "X1:A", "--on-gap", "skip"}).find("--on-gap"), std::string::npos);
+  EXPECT_NE(usage_error({"gaps", "X1:A", "--any", "--every"}).find("--every"), std::string::npos);
 }
 
 TEST(CommandLine, ProgramOptionsMayStandOnEitherSideOfTheCommand) {

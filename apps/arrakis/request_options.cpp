@@ -7,6 +7,7 @@
 
 #include "arrakis/error.hpp"
 #include "channel_arguments.hpp"
+#include "kafka_properties.hpp"
 
 namespace arrakis::cli {
 namespace {
@@ -37,18 +38,6 @@ DropPolicy drop_policy(const ArgumentReader& read) {
   return policy_argument(kDropPolicyVariable, text, parse_drop_policy);
 }
 
-std::map<std::string, std::string> properties_of(const std::vector<std::string>& texts) {
-  std::map<std::string, std::string> properties;
-  for (const std::string& text : texts) {
-    const std::size_t equals = text.find('=');
-    if (equals == std::string::npos || equals == 0) {
-      refuse("-X", fmt::format("'{}' is not of the form KEY=VALUE", text));
-    }
-    properties[text.substr(0, equals)] = text.substr(equals + 1);
-  }
-  return properties;
-}
-
 /// GPS seconds; a replay has no use for "now" or dates.
 std::optional<GpsTime> gps_argument(std::string_view argument,
                                     const std::optional<std::string>& text) {
@@ -73,10 +62,12 @@ void RequestOptions::add_to(OptionAdder& add) {
             "Length, from --start or else from now; not with --end");
   add.value("--stride", stride_, "SPAN",
             "Length of a block, a multiple of the channels' own (default)");
-  add.value(
-      "--on-gap", on_gap_, "fill|skip|raise",
-      "What to do where no channel has data: fill (nulls, the default), skip (leave the block "
-      "out) or raise (stop with an error)");
+  if (gaps_ == Gaps::chosen) {
+    add.value(
+        "--on-gap", on_gap_, "fill|skip|raise",
+        "What to do where no channel has data: fill (nulls, the default), skip (leave the block "
+        "out) or raise (stop with an error)");
+  }
   add.value("--replay-id", replay_id_, "ID", "Data of this replay");
   add.value("--replay-start", replay_start_, "GPS",
             "Data from here to --replay-end, over and over, as if they were now");
@@ -105,12 +96,12 @@ StreamRequest RequestOptions::request(const ArgumentReader& read) const {
   if (kafka_url_ && kafka_url_->empty()) refuse("--kafka-url", "is empty");
   request.kafka_url = kafka_url_;
   request.stride = ArgumentReader::span("--stride", stride_);
-  request.on_gap = gap_policy(on_gap_, read);
+  request.on_gap = gaps_ == Gaps::chosen ? gap_policy(on_gap_, read) : GapPolicy::fill;
   request.on_drop = drop_policy(read);
   request.fast_forward = !no_fast_forward_;
   request.reconnect = !no_reconnect_;
   request.give_up_after = ArgumentReader::span("--give-up-after", give_up_after_);
-  request.kafka_properties = properties_of(properties_);
+  request.kafka_properties = kafka_properties(properties_);
   return request;
 }
 

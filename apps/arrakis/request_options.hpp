@@ -14,6 +14,10 @@ namespace arrakis::cli {
 
 class RequestOptions {
  public:
+  /// Whether the user says what becomes of gaps; else they are filled.
+  enum class Gaps { chosen, filled };
+  explicit RequestOptions(Gaps gaps = Gaps::chosen) : gaps_(gaps) {}
+
   void add_to(OptionAdder& add);
   /// The request, with channels as they were written.
   [[nodiscard]] StreamRequest request(const ArgumentReader& read) const;
@@ -25,6 +29,7 @@ class RequestOptions {
   void read_replay(StreamRequest& request) const;
   void check_metadata() const;
 
+  Gaps gaps_;
   std::vector<std::string> channels_, properties_;
   std::optional<std::string> start_, end_, duration_, stride_, on_gap_, kafka_url_, metadata_;
   std::optional<std::string> replay_id_, replay_start_, replay_end_, give_up_after_;

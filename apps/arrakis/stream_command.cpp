@@ -86,7 +86,7 @@ void StreamCommand::check(const ArgumentReader& read) {
 }
 
 int StreamCommand::run(Session& session) {
-  BlockStream stream = open_stream(session, request_, request_options_.metadata());
+  BlockStream stream = StreamSource(session, request_, request_options_.metadata()).open();
   const console::ScopedStopAction cancel_on_signal(session.signals, [&stream] { stream.cancel(); });
   if (file_.given()) {
     write_stream(session, stream, request_, file_);

@@ -11,39 +11,54 @@
 #include "channel_arguments.hpp"
 
 namespace arrakis::cli {
-namespace {
 
-BlockStream kafka_stream(Session& session, const StreamRequest& request,
-                         const std::string& metadata) {
-  const ChannelSet channels =
-      read_metadata(metadata).select(expand_names(request.channels, std::cin));
-  if (channels.empty()) throw Error(Errc::invalid_argument, "no channel was named");
-  ReaderOptions reader_options;
-  // Who asked for the past wants all of it.
-  reader_options.fast_forward = request.fast_forward && !request.start;
-  reader_options.properties = request.kafka_properties;
-  auto reader = std::make_unique<KafkaReader>(*request.kafka_url, channels, reader_options);
-  session.log.write(LogLevel::info, fmt::format("streaming {} channel(s), {}", channels.size(),
-                                                span_text(request)));
-  StreamOptions options;
-  options.start = request.start;
-  options.end = request.end;
-  options.duration = request.duration;
-  options.on_gap = request.on_gap.value_or(GapPolicy::fill);
-  options.on_drop = request.on_drop.value_or(DropPolicy::ignore);
-  options.stride = request.stride;
-  return BlockStream(std::move(reader), options);
+StreamSource::StreamSource(Session& session, StreamRequest request,
+                           const std::optional<std::string>& metadata)
+    : session_(session), request_(std::move(request)) {
+  if (metadata) {
+    const ChannelSet known = read_metadata(*metadata);
+    described_ = known.select(expand_names(request_.channels, std::cin));
+    if (described_->empty()) throw Error(Errc::invalid_argument, "no channel was named");
+    return;
+  }
+  client_.emplace(session.client);
+  request_.channels = resolve_names(*client_, expand_names(request_.channels, std::cin),
+                                    request_.start, request_.replay_id);
 }
 
-}  // namespace
+ChannelSet StreamSource::channels() const {
+  if (described_) return *described_;
+  return client_->describe(request_.channels, request_.start, request_.replay_id);
+}
 
-BlockStream open_stream(Session& session, StreamRequest request,
-                        const std::optional<std::string>& metadata) {
-  if (metadata) return kafka_stream(session, request, *metadata);
-  const Client client(session.client);
-  request.channels = resolve_names(client, expand_names(request.channels, std::cin), request.start,
-                                   request.replay_id);
-  return client.stream(request);
+BlockStream StreamSource::open() const {
+  return client_ ? client_->stream(request_) : open_kafka(*described_);
+}
+
+BlockStream StreamSource::open(const ChannelSet& some) const {
+  if (!client_) return open_kafka(some);
+  StreamRequest request = request_;
+  request.channels.clear();
+  for (const Channel& channel : some) request.channels.push_back(channel.name());
+  return client_->stream(request);
+}
+
+BlockStream StreamSource::open_kafka(const ChannelSet& channels) const {
+  ReaderOptions reader_options;
+  // Who asked for the past wants all of it.
+  reader_options.fast_forward = request_.fast_forward && !request_.start;
+  reader_options.properties = request_.kafka_properties;
+  auto reader = std::make_unique<KafkaReader>(*request_.kafka_url, channels, reader_options);
+  session_.log.write(LogLevel::info, fmt::format("streaming {} channel(s), {}", channels.size(),
+                                                 span_text(request_)));
+  StreamOptions options;
+  options.start = request_.start;
+  options.end = request_.end;
+  options.duration = request_.duration;
+  options.on_gap = request_.on_gap.value_or(GapPolicy::fill);
+  options.on_drop = request_.on_drop.value_or(DropPolicy::ignore);
+  options.stride = request_.stride;
+  return BlockStream(std::move(reader), options);
 }
 
 }

@@ -14,7 +14,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Duration kRelayGrace = 2s;
-constexpr Duration kStallGrace = 30s;
 
 /// Batches kept for a client when its channels say nothing about latency or stride.
 constexpr std::size_t kDefaultQueueBatches = 2048;
@@ -124,10 +123,10 @@ Duration relay_timeout(std::span<const Channel> channels) {
   return saturating_sum(latency, stride, std::max(saturating_sum(stride, stride), kRelayGrace));
 }
 
-std::optional<Duration> relay_stall_bound(std::span<const Channel> channels) {
+std::optional<Duration> relay_stall_bound(std::span<const Channel> channels, Duration grace) {
   const Duration latency = greatest_positive_latency(channels);
   if (latency == Duration(0)) return std::nullopt;
-  return saturating_sum(latency, greatest_stride(channels), kStallGrace);
+  return saturating_sum(latency, greatest_stride(channels), grace);
 }
 
 std::size_t live_queue_batches(std::span<const Channel> channels) {

@@ -29,9 +29,11 @@ namespace flight_steps {
 struct Send {
   std::shared_ptr<arrow::RecordBatch> batch;
 };
-/// A message of exactly these bytes.
+/// A message of exactly these bytes. Where the body's length is no multiple of eight and it is not
+/// padded, Arrow makes of it a message that is no Flight data.
 struct SendBytes {
   std::string metadata, body;
+  bool is_padded = true;
 };
 /// Nothing, until the caller goes or the server is told to go on.
 struct Wait {};
@@ -161,8 +163,11 @@ class FlightServer {
         if (const auto* bytes = std::get_if<flight_steps::SendBytes>(&step)) {
           payload.ipc_message.type = arrow::ipc::MessageType::RECORD_BATCH;
           payload.ipc_message.metadata = arrow::Buffer::FromString(bytes->metadata);
-          payload.ipc_message.body_buffers = {arrow::Buffer::FromString(bytes->body)};
-          payload.ipc_message.body_length = static_cast<std::int64_t>(bytes->body.size());
+          constexpr std::size_t kPadding = 8;
+          std::string body = bytes->body;
+          if (bytes->is_padded) body.resize((body.size() + kPadding - 1) / kPadding * kPadding);
+          payload.ipc_message.body_length = static_cast<std::int64_t>(body.size());
+          payload.ipc_message.body_buffers = {arrow::Buffer::FromString(std::move(body))};
           return payload;
         }
         if (const auto* end = std::get_if<flight_steps::End>(&step)) {

@@ -44,11 +44,25 @@ using testing::RealBroker;
 using Names = std::vector<std::string>;
 
 constexpr GpsTime kPast = GpsTime::from_seconds(1'000'000'000);
-const Names kMixed = {"H1:GDS-CALIB_STRAIN", "H1:TEST-STATE_ONES", "H1:TEST-CHANNEL_SIN"};
+const Names kMixed = {"H1:TEST-CHANNEL_COS", "H1:TEST-STATE_ONES", "H1:TEST-CHANNEL_SIN"};
+
+/// Starts a mock server of three channels.
+void start_mock(PythonServer& server, const PythonServer::Arguments& options = {}) {
+  PythonServer::Arguments arguments = {"mock"};
+  arguments.insert(arguments.end(), options.begin(), options.end());
+  arguments.push_back(server.write(
+      "channels.toml",
+      "[\"common\"]\nstride = 62_500_000\nmax_latency = 1_000_000_000\n"
+      "[\"H1:TEST-CHANNEL_SIN\"]\nsample_rate = 512\ndata_type = \"float32\"\nfunc = \"sin(t)\"\n"
+      "[\"H1:TEST-CHANNEL_COS\"]\nsample_rate = 2048\ndata_type = \"float64\"\nfunc = \"cos(t)\"\n"
+      "[\"H1:TEST-STATE_ONES\"]\nsample_rate = 16\ndata_type = \"int32\"\nfunc = \"1\"\n"));
+  server.start(arguments);
+}
 
 /// The mock server that the tests which harm none share.
 PythonServer& mock_server() {
-  static PythonServer server({"mock"});
+  static PythonServer server;
+  [[maybe_unused]] static const bool started = (start_mock(server), true);
   return server;
 }
 
@@ -115,16 +129,6 @@ TEST(ClientStream, NothingFetchesABlockOfNow) {
   EXPECT_EQ(block.duration(), 62500us);
 }
 
-TEST(ClientStream, ASpanOffTheGridIsServedExactly) {
-  const GpsTime start = kPast + 20ms;
-  const SeriesBlock block =
-      client_of(mock_server().url())
-          .fetch({.channels = {"H1:TEST-CHANNEL_SIN"}, .start = start, .end = start + 500ms});
-  EXPECT_EQ(block.time(), start);
-  EXPECT_EQ(block.duration(), 500ms);
-  EXPECT_FALSE(block.has_gaps());
-}
-
 TEST(ClientStream, ALiveStreamIsContiguousAndOnTheGrid) {
   BlockStream stream = client_of(mock_server().url()).stream({.channels = kMixed});
   std::optional<GpsTime> expected;
@@ -155,7 +159,8 @@ TEST(ClientStream, AFutureStartIsWaitedForAndExact) {
 
 TEST(ClientStream, FaultsOfTheServerAreGapsOfTheStreamAndNothingComesTwice) {
   for (const char* const fault : {"full-gaps", "partial-gaps", "duplicates"}) {
-    PythonServer server({"mock", "--with-faults", fault, "--fault-interval", "4"});
+    PythonServer server;
+    start_mock(server, {"--with-faults", fault, "--fault-interval", "4"});
     BlockStream stream =
         client_of(server.url()).stream({.channels = kMixed, .start = kPast, .duration = 2s});
     GpsTime expected = kPast;
@@ -178,7 +183,8 @@ TEST(ClientStream, WhatTheServerRefusesIsThrownAndNotAskedForAgain) {
 }
 
 TEST(ClientStream, AStreamIsCancelledAndClosedInTimeWhileItsServerHangs) {
-  PythonServer server({"mock"});
+  PythonServer server;
+  start_mock(server);
   BlockStream stream = client_of(server.url()).stream({.channels = {kMixed[1]}});
   ASSERT_TRUE(stream.next(60s));
   server.freeze();
@@ -210,7 +216,8 @@ void follow(BlockStream& stream, GpsTime time, std::optional<GpsTime>& expected)
 
 TEST(ClientStream, AServerThatIsKilledTwentyTimesCostsNothing) {
   constexpr int kKills = 20;
-  PythonServer server({"mock"});
+  PythonServer server;
+  start_mock(server);
   const testing::LogLines log;
   BlockStream stream = client_of(server.url()).stream({.channels = {kMixed[1], kMixed[2]}});
   std::optional<GpsTime> expected;
@@ -230,7 +237,8 @@ TEST(ClientStream, AServerThatIsKilledTwentyTimesCostsNothing) {
 }
 
 TEST(ClientStream, WithoutReconnectTheFirstFailureIsThrown) {
-  PythonServer server({"mock"});
+  PythonServer server;
+  start_mock(server);
   BlockStream stream =
       client_of(server.url()).stream({.channels = {kMixed[1]}, .reconnect = false});
   ASSERT_TRUE(stream.next(60s));
@@ -244,8 +252,10 @@ TEST(ClientStream, WithoutReconnectTheFirstFailureIsThrown) {
 }
 
 TEST(ClientStream, AnotherServerOfTheListTakesOver) {
-  PythonServer first({"mock"});
-  PythonServer second({"mock"});
+  PythonServer first;
+  PythonServer second;
+  start_mock(first);
+  start_mock(second);
   BlockStream stream =
       Client({.urls = {first.url(), second.url()}}).stream({.channels = {kMixed[1]}});
   std::optional<GpsTime> expected;
@@ -295,9 +305,9 @@ class KafkaServer : public ::testing::Test {
   ClientOptions options() const {
     return {.urls = {server_.url()}, .token = {.mode = TokenOptions::Mode::off}};
   }
-  /// A block of every channel of the publisher for each stride up to now.
-  void publish_up_to_now(Publisher& publisher, GpsTime& next) {
-    for (; next + kStride <= system_clock().now(); next += kStride) {
+  /// A block of every channel of the publisher for each stride up to `end`.
+  static void publish_up_to(Publisher& publisher, GpsTime& next, GpsTime end) {
+    for (; next + kStride <= end; next += kStride) {
       publisher.publish(make_block(next, publisher.channels(), seed(next)));
     }
   }
@@ -309,7 +319,7 @@ class KafkaServer : public ::testing::Test {
     return names;
   }
 
-  RealBroker broker_;
+  RealBroker broker_{RealBroker::Options{}};
   PythonServer server_;
 };
 
@@ -318,15 +328,17 @@ TEST_F(KafkaServer, WhatIsPublishedComesBackThroughTheServerAndFromTheBrokerAlik
   Publisher publisher("PUB", options());
   publisher.register_channels();
   ASSERT_EQ(publisher.channels().size(), 2U);
-  GpsTime next = on_grid(system_clock().now()) - 5s;
+  // What is of now the server may count as late.
+  GpsTime next = on_grid(system_clock().now()) - 12s;
   const GpsTime begin = next;
-  publish_up_to_now(publisher, next);
+  publish_up_to(publisher, next, begin + 5s);
   const Client client(options());
   StreamRequest request{.channels = names_of(publisher.channels()), .start = begin, .end = next};
   for (const bool direct : {false, true}) {
     if (direct) request.kafka_url = broker_.bootstrap();
     GpsTime expected = begin;
     for (const SeriesBlock& block : client.stream(request)) {
+      SCOPED_TRACE(fmt::format("direct {} {}", direct, (block.time() - begin) / kStride));
       ASSERT_EQ(block.time(), expected);
       EXPECT_FALSE(block.has_gaps());
       const SeriesBlock same = make_block(expected, publisher.channels(), seed(expected));
@@ -337,6 +349,14 @@ TEST_F(KafkaServer, WhatIsPublishedComesBackThroughTheServerAndFromTheBrokerAlik
     }
     EXPECT_EQ(expected, next);
   }
+  // A span off the grid is served exactly.
+  request.kafka_url.reset();
+  request.start = begin + 20ms;
+  request.end = begin + 520ms;
+  const SeriesBlock cut = client.fetch(request);
+  EXPECT_EQ(cut.time(), *request.start);
+  EXPECT_EQ(cut.end(), *request.end);
+  EXPECT_FALSE(cut.has_gaps());
 }
 
 TEST_F(KafkaServer, ANewChannelIsRegisteredOnceAndGetsAPartition) {
@@ -373,7 +393,7 @@ TEST_F(KafkaServer, AServerThatIsRestartedUnderALiveStreamCostsNothingThatTheBro
   std::thread publishing([&] {
     GpsTime next = on_grid(system_clock().now());
     while (!stop) {
-      publish_up_to_now(publisher, next);
+      publish_up_to(publisher, next, system_clock().now());
       std::this_thread::sleep_for(10ms);
     }
   });
@@ -399,9 +419,9 @@ TEST_F(KafkaServer, ChannelsThatTheServerOffersFromTheBrokerAreReadThereAndFromT
                   server_.url(), broker_.bootstrap()));
   Publisher publisher("PUB", options());
   publisher.register_channels();
-  GpsTime next = on_grid(system_clock().now()) - 3s;
+  GpsTime next = on_grid(system_clock().now()) - 12s;
   const GpsTime begin = next;
-  publish_up_to_now(publisher, next);
+  publish_up_to(publisher, next, begin + 5s);
   const SeriesBlock block = Client(options()).fetch(
       {.channels = names_of(publisher.channels()), .start = begin, .end = next});
   EXPECT_EQ(block.time(), begin);

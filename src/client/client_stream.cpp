@@ -74,8 +74,21 @@ class EngineMaker {
     const ChannelSet channels =
         client_->describe(request_.channels, describe_time(ask_from), request_.replay_id);
     require_strides(channels);
+    if (ask_from) ask_from = before_the_present(*ask_from, channels);
     return std::make_unique<MuxedStream>(sources(channels, span, ask_from),
                                          options(channels, span));
+  }
+
+  /// Servers take a start of the last two seconds for "from now on", and leave out what was before
+  /// they were asked. So they are asked for a little more, by whole strides, and what is too much
+  /// is passed over.
+  [[nodiscard]] GpsTime before_the_present(GpsTime from, const ChannelSet& channels) const {
+    constexpr Duration kPresent = std::chrono::seconds(4);
+    const GpsTime now = calls_->connector()->clock().now();
+    const Duration excess = from - (now - kPresent);
+    if (from > now || excess <= Duration::zero()) return from;
+    const Duration stride = common_stride(channels.channels()).value_or(Duration(1));
+    return from - (excess / stride + 1) * stride;
   }
 
   [[nodiscard]] std::optional<GpsTime> describe_time(std::optional<GpsTime> from) const {
@@ -133,21 +146,10 @@ class EngineMaker {
     options.on_event = request_.on_event;
     options.clock = &calls_->connector()->clock();
     // A channel without a latency of its own waits as long as the others do.
-    const Duration longest = longest_deadline(channels);
-    if (longest > Duration::zero()) options.fallback_timeout = longest + kRelayGrace;
+    const Duration longest = relay_timeout(channels.channels());
+    if (longest > Duration::zero()) options.fallback_timeout = longest;
     return options;
   }
-
-  static Duration longest_deadline(const ChannelSet& channels) {
-    Duration longest{};
-    for (const Channel& channel : channels) {
-      if (channel.max_latency) longest = std::max(longest, *channel.max_latency + *channel.stride);
-    }
-    return longest;
-  }
-
-  /// What a relay may add to that; as FlightReader says of its streams.
-  static constexpr Duration kRelayGrace = std::chrono::seconds(2);
 
   std::shared_ptr<const Client> client_;
   std::shared_ptr<ServerCalls> calls_;
@@ -208,8 +210,13 @@ SeriesBlock Client::fetch(const StreamRequest& request) const {
   BlockStream stream = stream_of(checked);
   const bool one = !checked.end && !checked.duration;
   SeriesBlock block = collect(stream, one);
-  const std::optional<Duration> wanted =
-      checked.end ? std::optional(*checked.end - *checked.start) : checked.duration;
+  std::optional<Duration> wanted = checked.duration;
+  if (checked.end) {
+    const GpsTime from = checked.resume.empty()
+                             ? *checked.start
+                             : parse_resume_token(checked.resume, digest_of(checked));
+    wanted = *checked.end - from;
+  }
   if (wanted && block.duration() < *wanted) {
     throw Error(Errc::no_data,
                 fmt::format("the stream ended after {} of the {} that were asked for",

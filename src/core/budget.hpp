@@ -29,6 +29,9 @@ std::optional<Duration> greatest_latency(std::span<const Channel> channels);
 /// latter zero; zero (never behind) when no channel has a latency above zero. Saturates.
 Duration latency_budget(std::span<const Channel> channels);
 
+/// How much later than its latency a part may come because a server relays it: two of the greatest
+/// stride, at least two seconds.
+Duration relay_grace(std::span<const Channel> channels);
 /// The multiplexer's timeout for channels relayed by a server: greatest latency + greatest stride
 /// + max(2 * greatest stride, 2 s); zero when there is no latency above zero or no stride at all.
 Duration relay_timeout(std::span<const Channel> channels);

@@ -52,7 +52,8 @@ FlightReader::Impl::Impl(std::shared_ptr<Connector> connector,
     if (is_new) {
       Lane& lane = lanes_.emplace_back();
       lane.index = it->second;
-      infos_.push_back({fmt::format("{}#{}", endpoint.asked.text, it->second), endpoint.channels});
+      infos_.push_back({fmt::format("{}#{}", endpoint.asked.text, it->second), endpoint.channels,
+                        relay_grace(endpoint.channels.channels())});
       lane.label = describe(infos_.back());
       lane.stall_bound = relay_stall_bound(endpoint.channels.channels(), options_.stall_grace);
       lane.settle_time = settle_time(endpoint.channels);
@@ -140,7 +141,9 @@ void FlightReader::Impl::take_from(Lane& lane, Source::Sink& sink,
 }
 
 bool FlightReader::Impl::is_of_now(const Lane& lane, const BlockPart& part) const {
-  return part.time() + part.duration() + lane.settle_time >= open_options_.clock->now();
+  // Deadlines begin with this, so none may be about to pass.
+  constexpr Duration kHeadroom = std::chrono::seconds(1);
+  return part.time() + part.duration() + lane.settle_time - kHeadroom >= open_options_.clock->now();
 }
 
 void FlightReader::Impl::throw_failure() {
@@ -173,7 +176,9 @@ void FlightReader::Impl::set_paused(std::size_t stream, bool paused) {
 bool FlightReader::Impl::caught_up(std::size_t stream) {
   const std::unique_lock lock(mutex_);
   Lane& lane = lanes_[stream];
-  if (lane.queue.empty() && (lane.has_ended || lane.has_live_slice_begun)) lane.caught_up = true;
+  // One that failed has not: what it lacks may still come from elsewhere.
+  const bool has_ended = lane.has_ended && !lane.failure;
+  if (lane.queue.empty() && (has_ended || lane.has_live_slice_begun)) lane.caught_up = true;
   return lane.caught_up;
 }
 

@@ -86,14 +86,8 @@ class CliCompare : public ::testing::Test {
   static void SetUpTestSuite() {
     server_ = std::make_unique<PythonServer>();
     server_->start({"mock", server_->write("channels.toml", kChannels)});
-    faulty_ = std::make_unique<PythonServer>();
-    faulty_->start({"mock", faulty_->write("channels.toml", kChannels), "--with-faults",
-                    "partial-gaps", "--fault-interval", "2"});
   }
-  static void TearDownTestSuite() {
-    server_.reset();
-    faulty_.reset();
-  }
+  static void TearDownTestSuite() { server_.reset(); }
 
   Result run(const std::string& program, const std::string& arguments,
              const std::string& url) const {
@@ -127,12 +121,10 @@ class CliCompare : public ::testing::Test {
   }
 
   static std::unique_ptr<PythonServer> server_;
-  static std::unique_ptr<PythonServer> faulty_;
   TemporaryFolder folder_;
 };
 
 std::unique_ptr<PythonServer> CliCompare::server_;
-std::unique_ptr<PythonServer> CliCompare::faulty_;
 
 const std::vector<std::string>& formats() {
   static const std::vector<std::string> kFormats{"--table", "--str",     "--repr",     "--pprint",
@@ -211,8 +203,7 @@ TEST_F(CliCompare, FetchOfSeveralChannelsAndSpans) {
 }
 
 TEST_F(CliCompare, GapsInEveryForm) {
-  // Which samples are missing is drawn by the server anew each time: a fault of the whole block is
-  // not.
+  // Which samples of a partial gap are missing the server draws anew each time, so whole ones.
   PythonServer server;
   server.start({"mock", server.write("channels.toml", kChannels), "--with-faults", "full-gaps",
                 "--fault-interval", "2"});

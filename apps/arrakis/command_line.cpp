@@ -252,7 +252,7 @@ void write_man_pages(const std::string& folder) {
   ProgramOptions options;
   write_file(base / "arrakis.1", man_page(options));
   for (const KnownCommand& command : options.commands()) {
-    write_file(base / fmt::format("arrakis-{}.1", command.entry->name), man_page(options, command));
+    write_file(base / fmt::format("arrakis-{}.1", command.entry->name), man_page(command));
   }
 }
 

@@ -35,14 +35,6 @@ block (time in GPS seconds, latency, then each channel with its first and last
 sample). Latency is now minus the block's start, so it includes the block's own
 length.
 
-Times:
-  GPS seconds ("1126259462.391", exact to the nanosecond), ISO 8601
-  ("2015-09-14T09:50:45", UTC unless a zone is given), "now", "yesterday",
-  "@UNIX", "-10m", "2 minutes ago".
-
-Spans:
-  seconds ("0.25") or numbers with units ("10m", "1h30m", "250ms").
-
 Examples:
   arrakis stream 'H1:CAL-*'
   arrakis stream H1:CAL-STRAIN --start -10m --duration 1m --json
@@ -53,14 +45,6 @@ Examples:
 constexpr std::string_view kFetchDetails =
     R"(With --start: the span up to --end or of --duration, else a single block.
 Without: the next block of now, or as many as last --duration.
-
-Times:
-  GPS seconds ("1126259462.391", exact to the nanosecond), ISO 8601
-  ("2015-09-14T09:50:45", UTC unless a zone is given), "now", "yesterday",
-  "@UNIX", "-10m", "2 minutes ago".
-
-Spans:
-  seconds ("0.25") or numbers with units ("10m", "1h30m", "250ms").
 
 Examples:
   arrakis fetch H1:CAL-STRAIN --start 1126259460 --duration 4 --json

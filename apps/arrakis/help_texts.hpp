@@ -12,6 +12,19 @@ constexpr std::string_view kGlobalOptionsHint =
 the command: see 'arrakis --help'. Long options may be abbreviated.
 )";
 
+/// For commands with an option of type TIME.
+constexpr std::string_view kTimesText = R"(Times:
+  GPS seconds ("1126259462.391", exact to the nanosecond), ISO 8601
+  ("2015-09-14T09:50:45", UTC unless a zone is given), "now", "yesterday",
+  "@UNIX", "-10m", "2 minutes ago".
+
+)";
+/// For those with one of type SPAN.
+constexpr std::string_view kSpansText = R"(Spans:
+  seconds ("0.25") or numbers with units ("10m", "1h30m", "250ms").
+
+)";
+
 constexpr std::string_view kExitStatusText = R"(Exit status:
   0    done, or nobody reads the output any more
   1    failed; one line "error: ..." or, when a server refused or could not be

@@ -127,14 +127,14 @@ std::string man_page(ProgramOptions& options) {
          sections(kEnvironmentText);
 }
 
-std::string man_page(ProgramOptions& /*options*/, const KnownCommand& command) {
+std::string man_page(const KnownCommand& command) {
   const std::string name = escaped(command.entry->name);
   std::string text = title(fmt::format("arrakis-{}", command.entry->name));
   text +=
       fmt::format(".SH NAME\narrakis\\-{} \\- {}\n", name, escaped(command.app->get_description()));
   text += fmt::format(".SH SYNOPSIS\n.B arrakis {}\n[\\fIOPTIONS\\fR]{}\n", name,
                       positional_names(*command.app));
-  text += options_text(*command.app) + sections(command.entry->details);
+  text += options_text(*command.app) + sections(details_of(command));
   text += ".SH GLOBAL OPTIONS\n" + escaped(kGlobalOptionsHint);
   return text + sections(kExitStatusText) + ".SH SEE ALSO\n\\fBarrakis\\fR(1)\n";
 }

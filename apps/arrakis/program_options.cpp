@@ -1,6 +1,7 @@
 #include "program_options.hpp"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "arrakis/version.hpp"
@@ -10,10 +11,10 @@
 namespace arrakis::cli {
 namespace {
 
-std::string footer_of(const CommandEntry& entry) {
-  std::string footer = "\n";
-  if (!entry.details.empty()) footer.append(entry.details).append("\n");
-  return footer + std::string(kGlobalOptionsHint) + "\n" + std::string(kExitStatusText);
+bool has_value_of_type(const CLI::App& app, std::string_view type) {
+  const std::vector<const CLI::Option*> options = described_options(app);
+  return std::any_of(options.begin(), options.end(),
+                     [&](const CLI::Option* option) { return option->get_type_name() == type; });
 }
 
 }  // namespace
@@ -28,11 +29,12 @@ ProgramOptions::ProgramOptions()
   for (const CommandEntry& entry : command_table()) {
     CLI::App* sub = app_.add_subcommand(std::string(entry.name), std::string(entry.summary));
     for (const std::string_view alias : entry.aliases) sub->alias(std::string(alias));
-    sub->footer(footer_of(entry));
     sub->fallthrough();
-    commands_.push_back({&entry, sub, entry.make()});
+    KnownCommand& known = commands_.emplace_back(KnownCommand{&entry, sub, entry.make()});
     OptionAdder add(*sub);
-    commands_.back().command->add_options(add);
+    known.command->add_options(add);
+    sub->footer("\n" + details_of(known) + std::string(kGlobalOptionsHint) + "\n" +
+                std::string(kExitStatusText));
   }
 }
 
@@ -72,6 +74,14 @@ std::vector<const CLI::Option*> described_options(const CLI::App& app) {
   return app.get_options([](const CLI::Option* option) {
     return !option->get_description().empty() && !option->get_group().empty();
   });
+}
+
+std::string details_of(const KnownCommand& command) {
+  std::string text;
+  if (has_value_of_type(*command.app, "TIME")) text += kTimesText;
+  if (has_value_of_type(*command.app, "SPAN")) text += kSpansText;
+  if (command.entry->details.empty()) return text;
+  return text.append(command.entry->details).append("\n");
 }
 
 bool takes_value(const CLI::Option& option) { return option.get_items_expected_max() > 0; }

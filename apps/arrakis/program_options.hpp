@@ -51,6 +51,8 @@ class ProgramOptions {
 
 /// The options of an app as lists of names and values are made from them: those with a description.
 std::vector<const CLI::Option*> described_options(const CLI::App& app);
+/// What --help and the man page say of a command below its options.
+std::string details_of(const KnownCommand& command);
 /// Whether a value follows the option.
 bool takes_value(const CLI::Option& option);
 
@@ -59,6 +61,6 @@ std::string bash_completion(ProgramOptions& options);
 
 /// The page "arrakis.1", or that of a command.
 std::string man_page(ProgramOptions& options);
-std::string man_page(ProgramOptions& options, const KnownCommand& command);
+std::string man_page(const KnownCommand& command);
 
 }

@@ -334,6 +334,16 @@ TEST_F(CliCompare, NoControlCodesInPipesNorOnDumbTerminals) {
   EXPECT_EQ(dumb.out.find('\x1b'), std::string::npos) << dumb.out;
 }
 
+TEST_F(CliCompare, ExecRunsAProgramWithTheServersUrl) {
+  expect_same("exec -- printenv ARRAKIS_SERVER");
+  expect_same("exec printenv ARRAKIS_SERVER");
+  expect_same("-u grpc://127.0.0.1:7 proxy -- printenv ARRAKIS_SERVER");
+  // The Python program hands its words to a shell, which takes them apart.
+  EXPECT_EQ(ours("exec -- sh -c 'echo a b; exit 5'").out, "a b\n");
+  EXPECT_EQ(ours("exec -- sh -c 'exit 5'").status, 5);
+  expect_error(ours("exec /nowhere/x"), 1, "error", "/nowhere/x");
+}
+
 TEST_F(CliCompare, GlobsAndRegularExpressionsNameChannels) {
   EXPECT_EQ(sorted_lines(ours("describe 'H1:*' --str").out),
             "H1:TEST-CHANNEL_SIN\nH1:TEST-STATE_ONES\n");

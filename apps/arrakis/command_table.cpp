@@ -2,6 +2,7 @@
 
 #include "command.hpp"
 #include "describe_command.hpp"
+#include "exec_command.hpp"
 #include "fetch_command.hpp"
 #include "find_command.hpp"
 #include "gaps_command.hpp"
@@ -86,6 +87,12 @@ Examples:
   arrakis lag 'H1:CAL-*' --duration 1m --json
 )";
 
+constexpr std::string_view kExecDetails = R"(The exit status is the program's.
+
+Example:
+  arrakis -u grpc://data.example.org exec -- python3 analysis.py
+)";
+
 }  // namespace
 
 const std::vector<CommandEntry>& command_table() {
@@ -106,6 +113,11 @@ const std::vector<CommandEntry>& command_table() {
       {"domains", {}, "List the domains that servers hold", {}, make<DomainsCommand>},
       {"scope-map", {}, "Print as JSON which servers hold what", {}, make<ScopeMapCommand>},
       {"replays", {}, "List the replays", {}, make<ReplaysCommand>},
+      {"exec",
+       {"proxy"},
+       "Run a program with ARRAKIS_SERVER set to the server",
+       kExecDetails,
+       make<ExecCommand>},
   };
   return kCommands;
 }

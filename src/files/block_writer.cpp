@@ -83,7 +83,7 @@ class BlockWriter::Impl {
     try {
       sink_->write(ordered);
     } catch (const Error& error) {
-      failed_ = error;
+      if (error.code() == Errc::io) failed_ = error;
       throw;
     }
     end_ = block.end();

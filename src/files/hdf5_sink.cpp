@@ -103,10 +103,8 @@ class Hdf5Sink final : public BlockSink {
 
  private:
   struct OneChannel {
+    std::string name;
     ContinuousSeries series;
-    std::array<Hdf5Handle, std::size(ContinuousSeries::kArrays)> datasets;
-
-    Hdf5Handle& dataset(Array array) { return datasets[static_cast<std::size_t>(array)]; }
   };
 
   template <typename T>
@@ -126,6 +124,10 @@ class Hdf5Sink final : public BlockSink {
     runs_ =
         handle(H5Tarray_create2(H5T_NATIVE_INT64, 1, std::array<hsize_t, 1>{2}.data()), H5Tclose);
 
+    // Only whole chunks are written, each once: a cache of them would be memory for nothing.
+    access_ = handle(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
+    check(H5Pset_chunk_cache(access_.get(), 0, 0, 1));
+
     const Hdf5Handle group = make_group(kGroup);
     set_text(group.get(), "gaps", gaps_ == GapForm::nan ? "nan" : "mask");
     if (gaps_ == GapForm::mask) make_group(kMaskGroup);
@@ -133,8 +135,8 @@ class Hdf5Sink final : public BlockSink {
     const std::size_t memory = array_memory(channels.size());
     channels_.reserve(channels.size());
     for (const Channel& channel : channels) {
-      channels_.push_back({ContinuousSeries(channel, gaps_, memory), {}});
-      make_datasets(channel, channels_.back());
+      channels_.push_back({channel.name(), ContinuousSeries(channel, gaps_, memory)});
+      make_datasets(channel, channels_.back().series);
     }
   }
 
@@ -151,28 +153,38 @@ class Hdf5Sink final : public BlockSink {
     return handle(H5Gcreate2(h5_.get(), name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose);
   }
 
-  void make_datasets(const Channel& channel, OneChannel& one) const {
-    const std::string& name = channel.name();
-    const DataType type = stored_type(channel.data_type(), gaps_);
-    one.dataset(Array::samples) =
-        make_dataset(name, sample_hdf5_type(type), one.series.array(Array::samples), false);
-    if (gaps_ == GapForm::mask) {
-      one.dataset(Array::mask) = make_dataset(fmt::format("{}/{}", kMaskGroup, name),
-                                              boolean_.get(), one.series.array(Array::mask), true);
+  static std::string path_of(const std::string& channel, Array array) {
+    switch (array) {
+      case Array::samples:
+        return channel;
+      case Array::mask:
+        return fmt::format("{}/{}", kMaskGroup, channel);
+      case Array::runs:
+        break;
     }
-    one.dataset(Array::runs) = make_dataset(fmt::format("{}/{}", kRunsGroup, name), runs_.get(),
-                                            one.series.array(Array::runs), false);
-    const hid_t samples = one.dataset(Array::samples).get();
-    set_text(samples, "name", name);
-    set_text(samples, "channel", name);
-    set_text(samples, "unit", "");
-    set_text(samples, "xunit", "s");
-    set_number(samples, "dx", 1 / channel.sample_rate().hz());
-    set_text(one.dataset(Array::runs).get(), "channel", to_json(channel));
+    return fmt::format("{}/{}", kRunsGroup, channel);
   }
 
-  [[nodiscard]] Hdf5Handle make_dataset(const std::string& name, hid_t type,
-                                        const ChunkBuffer& array, bool is_compressed) const {
+  void make_datasets(const Channel& channel, const ContinuousSeries& series) const {
+    const std::string& name = channel.name();
+    const DataType type = stored_type(channel.data_type(), gaps_);
+    const Hdf5Handle samples = make_dataset(path_of(name, Array::samples), sample_hdf5_type(type),
+                                            series.array(Array::samples), false);
+    if (gaps_ == GapForm::mask) {
+      make_dataset(path_of(name, Array::mask), boolean_.get(), series.array(Array::mask), true);
+    }
+    const Hdf5Handle runs =
+        make_dataset(path_of(name, Array::runs), runs_.get(), series.array(Array::runs), false);
+    set_text(samples.get(), "name", name);
+    set_text(samples.get(), "channel", name);
+    set_text(samples.get(), "unit", "");
+    set_text(samples.get(), "xunit", "s");
+    set_number(samples.get(), "dx", 1 / channel.sample_rate().hz());
+    set_text(runs.get(), "channel", to_json(channel));
+  }
+
+  Hdf5Handle make_dataset(const std::string& name, hid_t type, const ChunkBuffer& array,
+                          bool is_compressed) const {
     constexpr unsigned kFastest = 1;
     const hsize_t none = 0;
     const hsize_t unlimited = H5S_UNLIMITED;
@@ -182,11 +194,8 @@ class Hdf5Sink final : public BlockSink {
     check(H5Pset_chunk(layout.get(), 1, &chunk));
     check(H5Pset_fill_value(layout.get(), type, array.fill().data()));
     if (is_compressed) check(H5Pset_deflate(layout.get(), kFastest));
-    // Only whole chunks are written, each once: a cache of them would be memory for nothing.
-    const Hdf5Handle access = handle(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
-    check(H5Pset_chunk_cache(access.get(), 0, 0, 1));
     return handle(H5Dcreate2(h5_.get(), name.c_str(), type, space.get(), H5P_DEFAULT, layout.get(),
-                             access.get()),
+                             access_.get()),
                   H5Dclose);
   }
 
@@ -203,9 +212,16 @@ class Hdf5Sink final : public BlockSink {
         H5Awrite(make_attribute(object, name, H5T_NATIVE_DOUBLE).get(), H5T_NATIVE_DOUBLE, &value));
   }
 
-  ContinuousSeries::OnChunk writer_of(OneChannel& channel) const {
+  // Opened for each chunk: what the library keeps of an open one is more than a slow channel's
+  // samples of an hour.
+  [[nodiscard]] Hdf5Handle open_dataset(const OneChannel& channel, Array array) const {
+    return handle(H5Dopen2(h5_.get(), path_of(channel.name, array).c_str(), access_.get()),
+                  H5Dclose);
+  }
+
+  ContinuousSeries::OnChunk writer_of(const OneChannel& channel) const {
     return [this, &channel](Array array, std::uint64_t number, std::span<const std::byte> bytes) {
-      write_chunk(channel.dataset(array).get(), number, channel.series.array(array), bytes);
+      write_chunk(open_dataset(channel, array).get(), number, channel.series.array(array), bytes);
     };
   }
 
@@ -225,31 +241,33 @@ class Hdf5Sink final : public BlockSink {
   void finish(OneChannel& channel) const {
     channel.series.flush(writer_of(channel));
     for (const Array array : ContinuousSeries::kArrays) {
-      const hid_t dataset = channel.dataset(array).get();
+      if (array == Array::mask && gaps_ != GapForm::mask) continue;
+      const Hdf5Handle dataset = open_dataset(channel, array);
       const hsize_t size = channel.series.array(array).size();
-      if (dataset >= 0) check(H5Dset_extent(dataset, &size));
+      check(H5Dset_extent(dataset.get(), &size));
+      if (array != Array::samples) continue;
+      const GpsTime start = channel.series.start().value_or(GpsTime());
+      set_number(dataset.get(), "x0", nearest_seconds(start));
     }
-    const GpsTime start = channel.series.start().value_or(GpsTime());
-    set_number(channel.dataset(Array::samples).get(), "x0", nearest_seconds(start));
   }
 
   void close() {
-    for (OneChannel& channel : channels_) {
-      for (Hdf5Handle& dataset : channel.datasets) check(dataset.close());
-    }
-    for (Hdf5Handle* type : {&text_, &boolean_, &runs_}) check(type->close());
+    for (Hdf5Handle* kept : kept_handles()) check(kept->close());
     check(h5_.close());
   }
 
   void abandon() {
-    channels_.clear();
-    for (Hdf5Handle* handle : {&text_, &boolean_, &runs_, &h5_}) handle->close();
+    for (Hdf5Handle* kept : kept_handles()) kept->close();
+    h5_.close();
   }
+
+  std::array<Hdf5Handle*, 4> kept_handles() { return {&text_, &boolean_, &runs_, &access_}; }
 
   PendingFile& file_;
   GapForm gaps_;
   Hdf5Handle h5_;
   Hdf5Handle text_, boolean_, runs_;  // types
+  Hdf5Handle access_;                 // how datasets are opened
   std::vector<OneChannel> channels_;
 };
 

@@ -15,14 +15,15 @@
 #include "files/block_sink.hpp"
 #include "files/file_schema.hpp"
 #include "files/pending_stream.hpp"
+#include "files/whole_strides.hpp"
 
 namespace arrakis::inline v1 {
 namespace {
 
 // A block is a row; rows are gathered, because what stands around a batch of a few samples a column
 // is many times as long as they are.
-constexpr std::size_t kArrowGroupBytes = std::size_t{4} << 20U;
-constexpr std::size_t kParquetGroupBytes = std::size_t{16} << 20U;
+constexpr std::size_t kArrowGroupBytes = std::size_t{16} << 20U;
+constexpr std::size_t kParquetGroupBytes = std::size_t{64} << 20U;
 // What a column of one row takes in memory beside its samples: offsets and padding.
 constexpr std::size_t kColumnBytes = 192;
 
@@ -32,7 +33,8 @@ class TableSink : public BlockSink {
   TableSink(const ChannelSet& channels, std::size_t group_bytes)
       : schema_(file_schema(channels)), group_bytes_(group_bytes) {}
 
-  void write(const SeriesBlock& block) override {
+  void write(const SeriesBlock& given) override {
+    const SeriesBlock block = in_whole_strides(given);  // a row has one time for all its channels
     std::size_t bytes = block.size() * kColumnBytes;
     for (std::size_t i = 0; i < block.size(); ++i) bytes += block.at(i).bytes().size();
     if (!rows_.empty() && bytes_ + bytes > group_bytes_) flush();

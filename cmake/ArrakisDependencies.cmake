@@ -43,13 +43,11 @@ if(NOT ARRAKIS_FUZZ) # no fuzz target needs it
   endif()
 endif()
 
-if(NOT ARRAKIS_FUZZ)
-  find_package(PkgConfig REQUIRED)
-  pkg_check_modules(hdf5 REQUIRED QUIET IMPORTED_TARGET hdf5)
-  arrakis_alias(hdf5 PkgConfig::hdf5)
-  pkg_check_modules(libzip REQUIRED QUIET IMPORTED_TARGET libzip)
-  arrakis_alias(zip PkgConfig::libzip)
-endif()
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(hdf5 REQUIRED QUIET IMPORTED_TARGET hdf5)
+arrakis_alias(hdf5 PkgConfig::hdf5)
+pkg_check_modules(libzip REQUIRED QUIET IMPORTED_TARGET libzip)
+arrakis_alias(zip PkgConfig::libzip)
 
 find_package(fmt REQUIRED)
 arrakis_alias(fmt fmt::fmt)

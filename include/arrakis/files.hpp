@@ -56,7 +56,7 @@ struct FileOptions {
 class ARRAKIS_API BlockWriter {
  public:
   /// Throws Error(io) that names the path, Error(invalid_argument) for what the format can't hold.
-  BlockWriter(std::filesystem::path path, FileFormat format, const ChannelSet& channels,
+  BlockWriter(const std::filesystem::path& path, FileFormat format, const ChannelSet& channels,
               FileOptions options = {});
   BlockWriter(const std::filesystem::path& path, const ChannelSet& channels,
               FileOptions options = {})
@@ -81,9 +81,9 @@ class ARRAKIS_API BlockWriter {
 };
 
 /// Reads blocks from an Arrow IPC file or stream, a Parquet file, or lines of JSON as to_json()
-/// writes blocks. Which of them it is shows in its first bytes. Nothing in it is trusted; memory is
-/// bounded by its largest batch (a row group of Parquet, a line of JSON), of which a gibibyte is
-/// refused.
+/// writes blocks. Which of them it is shows in its first bytes. Nothing in it is trusted: memory is
+/// bounded by its largest batch (a row group of Parquet, a line of JSON), and what is compressed
+/// may not unfold to more than 192 MiB a column and batch.
 /// Not safe from several threads at once.
 class ARRAKIS_API BlockReader {
  public:

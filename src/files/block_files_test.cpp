@@ -15,9 +15,11 @@
 #include "arrakis/arrow.hpp"
 #include "arrakis/files.hpp"
 #include "arrakis/json.hpp"
+#include "files/block_reader_exercise.hpp"
 #include "files/file_size_limit.hpp"
 #include "files/temporary_folder.hpp"
 #include "testing/channels.hpp"
+#include "testing/corpus.hpp"
 
 namespace arrakis {
 namespace {
@@ -43,6 +45,7 @@ SeriesBlock some_block(const ChannelSet& channels, int number) {
 
 std::vector<SeriesBlock> some_blocks(const ChannelSet& channels, int count) {
   std::vector<SeriesBlock> blocks;
+  blocks.reserve(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) blocks.push_back(some_block(channels, i));
   return blocks;
 }
@@ -236,6 +239,12 @@ TEST(BlockReader, ArrowStreamWithoutOurMetadataIsReadByItsRates) {
   EXPECT_EQ(read[2]["X1:B-FLOAT"].values<float>()[3], blocks[2].at(0).values<float>()[3]);
 }
 
+TEST(BlockReader, SavedInputsOfTheFuzzerDoNoHarm) {
+  for (const arrakis::testing::SavedInput& input : arrakis::testing::corpus("block_reader_fuzz")) {
+    exercise_block_reader(input.bytes);
+  }
+}
+
 TEST(BlockReader, BadLineIsNamedAndEndsTheReading) {
   const ChannelSet channels = some_channels();
   const std::string good = to_json(some_block(channels, 0));
@@ -248,7 +257,8 @@ TEST(BlockReader, BadLineIsNamedAndEndsTheReading) {
         {good.substr(0, 100), "not valid JSON"},
         {other, "1 channels, the first line 3"},
         {wide, "a number that fits int8"}}) {
-    std::istringstream lines(good + "\n" + line + "\n" + good);
+    std::stringstream lines;
+    lines << good << '\n' << line << '\n' << good;
     BlockReader reader(lines, "standard input");
     EXPECT_TRUE(reader.next());
     EXPECT_THAT(error_of(Errc::decode, [&] { reader.next(); }),

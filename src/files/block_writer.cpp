@@ -128,8 +128,8 @@ class BlockWriter::Impl {
   std::uint64_t bytes_ = 0;
 };
 
-BlockWriter::BlockWriter(std::filesystem::path path, FileFormat format, const ChannelSet& channels,
-                         FileOptions options)
+BlockWriter::BlockWriter(const std::filesystem::path& path, FileFormat format,
+                         const ChannelSet& channels, FileOptions options)
     : impl_(std::make_unique<Impl>(path, format, channels, options)) {}
 BlockWriter::~BlockWriter() = default;
 BlockWriter::BlockWriter(BlockWriter&&) noexcept = default;

@@ -18,8 +18,8 @@ namespace arrakis::inline v1 {
 
 class IstreamInput final : public arrow::io::InputStream {
  public:
-  /// `in` must outlive it. `pool` is where its buffers come from.
-  IstreamInput(std::istream& in, arrow::MemoryPool* pool) : in_(in), pool_(pool) {}
+  /// `in` must outlive it.
+  explicit IstreamInput(std::istream& in) : in_(in) {}
 
   arrow::Result<std::int64_t> Read(std::int64_t bytes, void* out) override {
     in_.read(static_cast<char*>(out), bytes);
@@ -33,7 +33,7 @@ class IstreamInput final : public arrow::io::InputStream {
   arrow::Result<std::shared_ptr<arrow::Buffer>> Read(std::int64_t bytes) override {
     constexpr std::int64_t kStep = std::int64_t{4} << 20U;
     ARROW_ASSIGN_OR_RAISE(std::unique_ptr<arrow::ResizableBuffer> buffer,
-                          arrow::AllocateResizableBuffer(0, pool_));
+                          arrow::AllocateResizableBuffer(0));
     while (buffer->size() < bytes) {
       const std::int64_t before = buffer->size();
       const std::int64_t step = std::min(bytes - before, std::max(kStep, before));
@@ -56,7 +56,6 @@ class IstreamInput final : public arrow::io::InputStream {
 
  private:
   std::istream& in_;
-  arrow::MemoryPool* pool_;
   std::int64_t position_ = 0;
   bool is_closed_ = false;
 };

@@ -15,7 +15,7 @@
 namespace arrakis::inline v1 {
 namespace {
 
-constexpr std::size_t kMaxLine = std::size_t{1} << 30U;
+constexpr std::size_t kMaxLine = std::size_t{192} << 20U;
 
 bool is_blank(std::string_view line) {
   return line.find_first_not_of(" \t\r\v\f") == std::string_view::npos;

@@ -11,7 +11,7 @@
 namespace arrakis::inline v1 {
 namespace {
 
-constexpr std::int64_t kMaxPiece = std::int64_t{1} << 30U;
+constexpr std::int64_t kMaxPiece = std::int64_t{192} << 20U;
 
 class LimitedPool final : public arrow::MemoryPool {
  public:

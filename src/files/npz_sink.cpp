@@ -108,7 +108,7 @@ class Entry {
     const std::uint64_t chunk_bytes = array_->chunk_elements() * array_->element_bytes();
     const std::uint64_t number = at / chunk_bytes;
     const std::uint64_t within = at % chunk_bytes;
-    const std::uint64_t bytes =
+    const auto bytes =
         std::min<std::uint64_t>({out.size(), chunk_bytes - within, size_ - position_});
     out = out.first(static_cast<std::size_t>(bytes));
     while (next_ < chunks_.size() && chunks_[next_].number < number) ++next_;

@@ -77,8 +77,8 @@ std::shared_ptr<arrow::RecordBatchReader> open_stream(std::istream& in) {
   arrow::ipc::IpcReadOptions options;
   options.memory_pool = limited_pool();
   options.max_recursion_depth = kMaxNesting;
-  return decoded(arrow::ipc::RecordBatchStreamReader::Open(
-      std::make_shared<IstreamInput>(in, limited_pool()), options));
+  return decoded(
+      arrow::ipc::RecordBatchStreamReader::Open(std::make_shared<IstreamInput>(in), options));
 }
 
 /// Keeps the file open, which its batches don't.

@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "arrakis/json.hpp"
-#include "testing/channels.hpp"
+#include "testing/corpus.hpp"
+#include "wire/block_json_exercise.hpp"
 
 namespace arrakis {
 namespace {
@@ -42,6 +43,12 @@ TEST(BlockJson, ExtremesOfEveryTypeComeBackEqual) {
       using Limits = std::numeric_limits<T>;
       expect_round_trip<T>({Limits::lowest(), Limits::max(), Limits::min(), T{7}, T{0}});
     });
+  }
+}
+
+TEST(BlockJson, SavedInputsOfTheFuzzerDoNoHarm) {
+  for (const testing::SavedInput& input : testing::corpus("block_json_fuzz")) {
+    exercise_block_json(input.bytes);
   }
 }
 

@@ -180,7 +180,7 @@ TEST(Generator, OptionsThatMakeNoSenseAreRefusedWithTheirValue) {
 
 TEST(Generator, DurationThatIsNoWholeNumberOfSamplesIsRefused) {
   const Generator generator(set_of({Channel("X1:A", DataType::int8, SampleRate(16))}));
-  EXPECT_THROW(generator.block(kStart, std::chrono::milliseconds(100)), Error);
+  EXPECT_THROW(static_cast<void>(generator.block(kStart, std::chrono::milliseconds(100))), Error);
 }
 
 }  // namespace

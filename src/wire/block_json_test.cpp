@@ -70,9 +70,9 @@ TEST(BlockJson, WhatIsNoBlockIsRefusedWithWhatIsWrong) {
       {changed("[1.0, 2.0]", "[1.0, \"x\"]"),
        "sample 1 must be null or a number that fits float32"},
       {changed("[1.0, 2.0]", "[1e39, 2.0]"), "sample 0"},
-      {changed("\"data\": {\"X1:A-B\"", "\"data\": {\"X1:C\""), "'X1:C' has samples and no desc"},
+      {changed(R"("data": {"X1:A-B")", R"("data": {"X1:C")"), "'X1:C' has samples and no desc"},
       {changed("{\"X1:A-B\": [1.0, 2.0]}", "{}"), "'X1:A-B' has a description and no samples"},
-      {changed("\"name\": \"X1:A-B\"", "\"name\": \"X1:C\""), "is described as 'X1:C'"},
+      {changed(R"("name": "X1:A-B")", R"("name": "X1:C")"), "is described as 'X1:C'"},
       {changed("float32", "float99"), "float99"},
   };
   for (const auto& [text, why] : cases) {

@@ -54,6 +54,7 @@ T connected(arrow::Result<T> result, const ServerUrl& url) {
 
 std::vector<ServerUrl> parse_urls(const std::vector<std::string>& texts) {
   std::vector<ServerUrl> urls;
+  urls.reserve(texts.size());
   for (const std::string& text : texts) urls.push_back(parse_server_url(text, environment));
   if (urls.empty()) urls.push_back(parse_server_url("", environment));
   return urls;

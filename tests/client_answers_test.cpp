@@ -144,6 +144,26 @@ TEST_F(ClientAnswers, LocationThatCantBeReadIsPassedOver) {
   EXPECT_THAT(names_of(start().find()), ElementsAre("X1:A"));
 }
 
+TEST_F(ClientAnswers, ServerThatAnsweredLastIsAskedFirst) {
+  std::atomic<int> asked_first = 0;
+  std::atomic<int> asked_second = 0;
+  server_.on_info = [&](const std::string&) -> arrow::Result<Endpoints> {
+    ++asked_first;
+    return arrow::flight::MakeFlightError(arrow::flight::FlightStatusCode::Unavailable, "busy");
+  };
+  server_.start();
+  ScriptedFlightServer second;
+  second.on_info = [&](const std::string&) {
+    ++asked_second;
+    return Endpoints{};
+  };
+  second.start();
+  const Client client(ClientOptions{.urls = {server_.url(), second.url()}});
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(client.count(), 0U);
+  EXPECT_EQ(asked_first, 1);
+  EXPECT_EQ(asked_second, 3);
+}
+
 TEST_F(ClientAnswers, EndpointsAreReadOneAfterTheOtherAndTheirTicketsGoBackAsTheyCame) {
   server_.on_info = [](const std::string& command) {
     return Endpoints{{command + "1", {kReuse}}, {command + "2", {kReuse}}};

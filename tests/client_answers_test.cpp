@@ -233,6 +233,21 @@ TEST_F(ClientAnswers, ListingThatNeverBeginsIsGivenUpInTime) {
   }
 }
 
+TEST_F(ClientAnswers, ServerThatTakesATicketAndSaysNothingIsGivenUpInTime) {
+  constexpr Duration kTimeout = 300ms;
+  server_.on_get = [this](const std::string&) -> Rows {
+    is_stalling_ = true;
+    (void)testing::eventually([this] { return let_go_.load(); });
+    return these({});
+  };
+  const Client client = start(kTimeout);
+  const Outcome outcome = testing::within(kTimeout + testing::kSlack,
+                                          [&] { return outcome_of([&] { (void)client.find(); }); });
+  EXPECT_TRUE(is_stalling_);
+  EXPECT_EQ(outcome.code, Errc::timeout) << outcome.text;
+  EXPECT_THAT(outcome.text, HasSubstr(server_.url()));
+}
+
 TEST_F(ClientAnswers, WhoReadsSlowerThanTheTimeoutLosesNothing) {
   constexpr Duration kTimeout = 200ms;
   std::vector<Batch> batches;

@@ -9,22 +9,22 @@ CallGuard::~CallGuard() {
   {
     const std::lock_guard lock(mutex_);
     is_closing_ = true;
-    if (reader_) reader_->Cancel();
+    if (stream_) stream_->TryCancel();
   }
   changed_.notify_all();
   if (thread_.joinable()) thread_.join();
 }
 
-void CallGuard::watch(std::shared_ptr<arrow::flight::FlightStreamReader> reader) {
+void CallGuard::watch(std::shared_ptr<Stream> stream) {
   const std::lock_guard lock(mutex_);
-  reader_ = std::move(reader);
-  if (reader_ && (is_cancelled_ || is_over_)) reader_->Cancel();
+  stream_ = std::move(stream);
+  if (stream_ && (is_cancelled_ || is_over_)) stream_->TryCancel();
 }
 
 void CallGuard::cancel() {
   const std::lock_guard lock(mutex_);
   is_cancelled_ = true;
-  if (reader_) reader_->Cancel();
+  if (stream_) stream_->TryCancel();
 }
 
 bool CallGuard::is_cancelled() {
@@ -61,7 +61,7 @@ void CallGuard::run() {
       changed_.wait_until(lock, *end_);
     } else {
       is_over_ = true;
-      if (reader_) reader_->Cancel();
+      if (stream_) stream_->TryCancel();
     }
   }
 }

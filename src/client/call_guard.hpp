@@ -1,8 +1,8 @@
 #pragma once
 
-/// Ends the reading of a stream of rows that is cancelled, or that keeps its reader waiting.
+/// Ends a stream of rows that is cancelled, or that keeps its reader waiting.
 
-#include <arrow/flight/client.h>
+#include <arrow/flight/transport.h>
 
 #include <chrono>
 #include <condition_variable>
@@ -15,7 +15,7 @@
 
 namespace arrakis::inline v1 {
 
-/// Watches one reader at a time. Its thread starts with the first limit. cancel() is safe from any
+/// Watches one stream at a time. Its thread starts with the first limit. cancel() is safe from any
 /// thread, the rest is for the one that reads.
 class CallGuard {
  public:
@@ -24,13 +24,14 @@ class CallGuard {
   CallGuard(const CallGuard&) = delete;
   CallGuard& operator=(const CallGuard&) = delete;
 
-  /// The reader to end; ended at once after cancel().
-  void watch(std::shared_ptr<arrow::flight::FlightStreamReader> reader);
-  /// Ends the reader now and every later one.
+  using Stream = arrow::flight::internal::ClientDataStream;
+  /// The stream to end; ended at once after cancel().
+  void watch(std::shared_ptr<Stream> stream);
+  /// Ends the stream now and every later one.
   void cancel();
   [[nodiscard]] bool is_cancelled();
 
-  /// While it lives, the reader is ended when `limit` is over.
+  /// While it lives, the stream is ended when `limit` is over.
   class Limit {
    public:
     Limit(CallGuard& guard, Duration limit);
@@ -49,7 +50,7 @@ class CallGuard {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::shared_ptr<arrow::flight::FlightStreamReader> reader_;
+  std::shared_ptr<Stream> stream_;
   std::optional<Clock::time_point> end_;  // of the limit that lives
   bool is_over_ = false;                  // that limit
   bool is_cancelled_ = false;

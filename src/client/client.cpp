@@ -120,7 +120,7 @@ template <typename Begin, typename Take>
 void read_all(ServerCalls& calls, std::string_view what, const Request& request, Begin&& begin,
               Take&& take) {
   const CallDeadline deadline = calls.deadline();
-  calls.ask_homes(what, deadline, [&](const Connection& server, const CallDeadline& limit) {
+  calls.ask_homes(what, deadline, [&](const ServerUrl& server, const CallDeadline& limit) {
     begin();
     const FlightEndpoints info = calls.get_info(server, request, limit);
     for (const FlightEndpoint& endpoint : info.endpoints) {
@@ -159,7 +159,7 @@ ChannelListing Client::find(const Query& query) const {
   const Request request = request_of<FindRequest>(query);
   auto listing = std::make_unique<ChannelListing::Impl>(impl_);
   impl_->ask_homes("find", impl_->deadline(),
-                   [&](const Connection& server, const CallDeadline& limit) {
+                   [&](const ServerUrl& server, const CallDeadline& limit) {
                      listing->open(impl_->get_info(server, request, limit), limit);
                      return true;
                    });

@@ -1,8 +1,9 @@
 #include "client/server_calls.hpp"
 
-#include <arrow/array.h>
 #include <arrow/buffer.h>
 #include <arrow/flight/types.h>
+#include <arrow/ipc/message.h>
+#include <arrow/ipc/reader.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,6 +32,13 @@ std::string at(std::string_view what, const ServerUrl& url) {
   return fmt::format("{} at {}", what, url.text);
 }
 
+/// A stream keeps what it came over.
+struct OpenedStream {
+  explicit OpenedStream(std::shared_ptr<StreamTransport> over) : transport(std::move(over)) {}
+  std::shared_ptr<StreamTransport> transport;
+  std::unique_ptr<CallGuard::Stream> stream;
+};
+
 ClientOptions checked(ClientOptions options) {
   if (options.timeout <= Duration::zero()) {
     throw Error(Errc::invalid_argument,
@@ -53,12 +61,40 @@ CallDeadline CallDeadline::share(std::size_t attempts) const {
   return {*clock_, left() / static_cast<Duration::rep>(std::max<std::size_t>(attempts, 1))};
 }
 
+/// The messages of a Flight stream for Arrow's reader of batches.
+class RowStream::Messages final : public arrow::ipc::MessageReader {
+ public:
+  explicit Messages(RowStream& rows) : rows_(rows) {}
+  arrow::Result<std::unique_ptr<arrow::ipc::Message>> ReadNextMessage() override {
+    while (true) {
+      flight::internal::FlightData data;
+      if (!rows_.stream_->ReadData(&data)) {
+        rows_.has_ended_ = true;
+        return nullptr;
+      }
+      if (data.metadata != nullptr) return data.OpenMessage();
+    }
+  }
+
+ private:
+  RowStream& rows_;
+};
+
+RowStream::RowStream(std::string what, std::shared_ptr<CallGuard::Stream> stream)
+    : what_(std::move(what)),
+      stream_(std::move(stream)),
+      messages_(std::make_unique<Messages>(*this)) {}
+
+RowStream::~RowStream() {
+  if (is_finished_) return;
+  stream_->TryCancel();
+  (void)stream_->Finish(arrow::Status::OK());
+}
+
 std::shared_ptr<arrow::RecordBatch> RowStream::next() {
   while (true) {
-    if (batch_ == nullptr) {
-      const arrow::Status status = read();
-      if (!status.ok()) throw to_error(status, what_);
-    }
+    const arrow::Status status = prepare();
+    if (!status.ok()) throw to_error(status, what_);
     const std::shared_ptr<arrow::RecordBatch> batch = std::exchange(batch_, nullptr);
     if (batch == nullptr) return nullptr;
     const arrow::Status validity = batch->ValidateFull();
@@ -70,13 +106,27 @@ std::shared_ptr<arrow::RecordBatch> RowStream::next() {
   }
 }
 
+arrow::Status RowStream::prepare() {
+  if (is_finished_ || batch_ != nullptr) return arrow::Status::OK();
+  const arrow::Status status = read();
+  return status.ok() && batch_ != nullptr ? status : finish(status);
+}
+
 arrow::Status RowStream::read() {
-  while (!is_at_end_ && batch_ == nullptr) {
-    ARROW_ASSIGN_OR_RAISE(flight::FlightStreamChunk chunk, reader_->Next());
-    is_at_end_ = chunk.data == nullptr && chunk.app_metadata == nullptr;
-    batch_ = std::move(chunk.data);
+  if (reader_ == nullptr) {
+    ARROW_ASSIGN_OR_RAISE(reader_, arrow::ipc::RecordBatchStreamReader::Open(std::move(messages_)));
   }
-  return arrow::Status::OK();
+  return reader_->ReadNext(&batch_);
+}
+
+arrow::Status RowStream::finish(const arrow::Status& status) {
+  is_finished_ = true;
+  if (!has_ended_) stream_->TryCancel();
+  const arrow::Status server_status = stream_->Finish(arrow::Status::OK());
+  // What the server says explains why its messages ended.
+  if (has_ended_ && !server_status.ok()) return server_status;
+  if (status.ok()) return status;
+  throw Error(Errc::protocol, fmt::format("{}: no stream of rows: {}", what_, status.message()));
 }
 
 void ServerCalls::Attempts::failed(const Error& error) {
@@ -84,11 +134,10 @@ void ServerCalls::Attempts::failed(const Error& error) {
   errors_.push_back(error);
 }
 
-std::optional<Connection> ServerCalls::Attempts::connect(Connector& connector,
-                                                         const std::string& location,
-                                                         const ServerUrl& asked) {
+std::optional<ServerUrl> ServerCalls::Attempts::resolve(const std::string& location,
+                                                        const ServerUrl& asked) {
   try {
-    return connector.connect(location, asked);
+    return Connector::resolve(location, asked);
   } catch (const Error& error) {
     errors_.push_back(error);
     return std::nullopt;
@@ -112,20 +161,24 @@ CallDeadline ServerCalls::deadline() const { return {connector_->clock(), connec
 
 FlightEndpoints ServerCalls::get_info(const Request& request) {
   return ask_homes(lower(name_of(request)), deadline(),
-                   [&](const Connection& server, const CallDeadline& limit) {
+                   [&](const ServerUrl& server, const CallDeadline& limit) {
                      return get_info(server, request, limit);
                    });
 }
 
-FlightEndpoints ServerCalls::get_info(const Connection& server, const Request& request,
+FlightEndpoints ServerCalls::get_info(const ServerUrl& server, const Request& request,
                                       const CallDeadline& deadline) {
   const auto descriptor = flight::FlightDescriptor::Command(to_command(request));
+  const auto ask = [&](const std::shared_ptr<StreamTransport>& transport,
+                       const flight::FlightCallOptions& options)
+      -> arrow::Result<std::unique_ptr<flight::FlightInfo>> {
+    std::unique_ptr<flight::FlightInfo> info;
+    ARROW_RETURN_NOT_OK(transport->GetFlightInfo(options, descriptor, &info));
+    return info;
+  };
   const std::unique_ptr<flight::FlightInfo> info =
-      call(server.url, at(lower(name_of(request)), server.url), deadline.left(),
-           [&](const flight::FlightCallOptions& options) {
-             return server.client->GetFlightInfo(options, descriptor);
-           });
-  FlightEndpoints answer{.asked = server.url, .endpoints = {}};
+      call(server, at(lower(name_of(request)), server), deadline.left(), ask);
+  FlightEndpoints answer{.asked = server, .endpoints = {}};
   for (const flight::FlightEndpoint& endpoint : info->endpoints()) {
     FlightEndpoint& added = answer.endpoints.emplace_back();
     added.ticket = endpoint.ticket.ticket;
@@ -138,19 +191,20 @@ FlightEndpoints ServerCalls::get_info(const Connection& server, const Request& r
 
 ServerCalls::Answer ServerCalls::act(const std::string& action) {
   const flight::Action request{action, arrow::Buffer::FromString("")};
-  return ask_homes(action, deadline(), [&](const Connection& server, const CallDeadline& limit) {
-    const auto first_result = [&](const flight::FlightCallOptions& options)
-        -> arrow::Result<std::unique_ptr<flight::Result>> {
-      ARROW_ASSIGN_OR_RAISE(const auto results, server.client->DoAction(options, request));
-      return results->Next();
-    };
-    const std::string what = at(action, server.url);
-    const std::unique_ptr<flight::Result> result =
-        call(server.url, what, limit.left(), first_result);
+  const auto ask = [&](const std::shared_ptr<StreamTransport>& transport,
+                       const flight::FlightCallOptions& options)
+      -> arrow::Result<std::unique_ptr<flight::Result>> {
+    std::unique_ptr<flight::ResultStream> results;
+    ARROW_RETURN_NOT_OK(transport->DoAction(options, request, &results));
+    return results->Next();
+  };
+  return ask_homes(action, deadline(), [&](const ServerUrl& server, const CallDeadline& limit) {
+    const std::string what = at(action, server);
+    const std::unique_ptr<flight::Result> result = call(server, what, limit.left(), ask);
     if (result == nullptr || result->body == nullptr) {
       throw Error(Errc::protocol, fmt::format("{}: an empty answer", what));
     }
-    return Answer{.text = result->body->ToString(), .asked = server.url};
+    return Answer{.text = result->body->ToString(), .asked = server};
   });
 }
 
@@ -164,10 +218,10 @@ std::unique_ptr<RowStream> ServerCalls::open(const FlightEndpoint& endpoint, con
   Attempts attempts(what, locations.size(), deadline);
   for (const std::string& location : locations) {
     const CallDeadline limit = attempts.share();
-    const std::optional<Connection> connection = attempts.connect(*connector_, location, asked);
-    if (!connection) continue;
+    const std::optional<ServerUrl> url = attempts.resolve(location, asked);
+    if (!url) continue;
     try {
-      return open_at(*connection, endpoint.ticket, what, limit, guard);
+      return open_at(*url, endpoint.ticket, what, limit, guard);
     } catch (const Error& error) {
       attempts.failed(error);
     }
@@ -175,31 +229,33 @@ std::unique_ptr<RowStream> ServerCalls::open(const FlightEndpoint& endpoint, con
   attempts.give_up();
 }
 
-std::unique_ptr<RowStream> ServerCalls::open_at(Connection connection, const std::string& ticket,
+std::unique_ptr<RowStream> ServerCalls::open_at(const ServerUrl& url, const std::string& ticket,
                                                 std::string_view what, const CallDeadline& deadline,
                                                 CallGuard* guard) {
-  const ServerUrl url = connection.url;
-  std::unique_ptr<RowStream> rows(new RowStream(at(what, url), std::move(connection)));
+  const std::string what_there = at(what, url);
   std::optional<CallGuard::Limit> waiting;
   if (guard != nullptr) waiting.emplace(*guard, deadline.left());
-  const auto begin = [&](const flight::FlightCallOptions& options) -> arrow::Result<bool> {
-    ARROW_ASSIGN_OR_RAISE(rows->reader_,
-                          rows->connection_.client->DoGet(options, flight::Ticket{ticket}));
-    if (guard != nullptr) guard->watch(rows->reader_);
-    ARROW_RETURN_NOT_OK(rows->read());
-    return true;
+  const auto begin =
+      [&](const std::shared_ptr<StreamTransport>& transport,
+          const flight::FlightCallOptions& options) -> arrow::Result<std::unique_ptr<RowStream>> {
+    const auto opened = std::make_shared<OpenedStream>(transport);
+    ARROW_RETURN_NOT_OK(transport->DoGet(options, flight::Ticket{ticket}, &opened->stream));
+    const std::shared_ptr<CallGuard::Stream> stream(opened, opened->stream.get());
+    if (guard != nullptr) guard->watch(stream);
+    auto rows = std::make_unique<RowStream>(what_there, stream);
+    ARROW_RETURN_NOT_OK(rows->prepare());
+    return rows;
   };
+  const auto limit = guard == nullptr ? std::optional(deadline.left()) : std::nullopt;
   try {
-    (void)call(url, rows->what_, guard == nullptr ? std::optional(deadline.left()) : std::nullopt,
-               begin);
+    return call(url, what_there, limit, begin);
   } catch (const Error&) {
     connector_->forget(url);
     if (waiting && waiting->is_over() && !guard->is_cancelled()) {
-      throw Error(Errc::timeout, fmt::format("{}: no answer in time", rows->what_));
+      throw Error(Errc::timeout, fmt::format("{}: no answer in time", what_there));
     }
     throw;
   }
-  return rows;
 }
 
 namespace {

@@ -3,7 +3,7 @@
 /// Calls of a Client's servers that are no streams: each server in turn until one answers, each
 /// location of an endpoint likewise, one deadline over all, the token renewed once.
 
-#include <arrow/flight/client.h>
+#include <arrow/flight/transport.h>
 #include <arrow/record_batch.h>
 
 #include <atomic>
@@ -52,23 +52,31 @@ class CallDeadline {
 /// The record batches of one endpoint. Use from one thread.
 class RowStream {
  public:
+  /// Begins to read `stream`; `what` ("find at grpc://…") is for errors.
+  RowStream(std::string what, std::shared_ptr<CallGuard::Stream> stream);
+  /// Ends the call, if it hasn't ended.
+  ~RowStream();
+  RowStream(const RowStream&) = delete;
+  RowStream& operator=(const RowStream&) = delete;
+
+  /// Waits until there is a batch, or the end.
+  arrow::Status prepare();
   /// The next batch with rows, validated; nullptr at the end. Throws Error.
   std::shared_ptr<arrow::RecordBatch> next();
-  /// "find at grpc://…", for errors.
   [[nodiscard]] const std::string& what() const { return what_; }
 
  private:
-  friend class ServerCalls;
-  RowStream(std::string what, Connection connection)
-      : what_(std::move(what)), connection_(std::move(connection)) {}
-  /// Reads until there is a batch, or the end.
+  class Messages;
   arrow::Status read();
+  arrow::Status finish(const arrow::Status& status);
 
   std::string what_;
-  Connection connection_;  // must outlive the reader
-  std::shared_ptr<arrow::flight::FlightStreamReader> reader_;
+  std::shared_ptr<CallGuard::Stream> stream_;
+  std::unique_ptr<Messages> messages_;  // until the schema is read
+  std::shared_ptr<arrow::RecordBatchReader> reader_;
   std::shared_ptr<arrow::RecordBatch> batch_;  // read, but not yet given
-  bool is_at_end_ = false;
+  bool has_ended_ = false;                     // no more messages
+  bool is_finished_ = false;
 };
 
 /// Safe from any thread.
@@ -83,7 +91,7 @@ class ServerCalls {
 
   /// Where a request is served. Throws Error.
   FlightEndpoints get_info(const Request& request);
-  FlightEndpoints get_info(const Connection& server, const Request& request,
+  FlightEndpoints get_info(const ServerUrl& server, const Request& request,
                            const CallDeadline& deadline);
 
   /// Sends a batch to where a request for an exchange is served, and hands over the batches that
@@ -105,7 +113,7 @@ class ServerCalls {
                                   std::string_view what, const CallDeadline& deadline,
                                   CallGuard* guard = nullptr);
 
-  /// Calls `ask(connection, deadline)` with one home server after the other, the one that answered
+  /// Calls `ask(url, deadline)` with one home server after the other, the one that answered
   /// last first, until it does not throw an error that may pass.
   template <typename Ask>
   auto ask_homes(std::string_view what, const CallDeadline& deadline, Ask&& ask) {
@@ -115,7 +123,7 @@ class ServerCalls {
     for (std::size_t i = 0; i < homes.size(); ++i) {
       const std::size_t index = (first + i) % homes.size();
       try {
-        auto answer = ask(connector_->connect(homes[index]), attempts.share());
+        auto answer = ask(homes[index], attempts.share());
         preferred_.store(index);
         return answer;
       } catch (const Error& error) {
@@ -135,8 +143,7 @@ class ServerCalls {
     /// The time for the next attempt.
     CallDeadline share() { return deadline_.share(left_--); }
     /// Nothing for a location that can't be read: another one may be.
-    std::optional<Connection> connect(Connector& connector, const std::string& location,
-                                      const ServerUrl& asked);
+    std::optional<ServerUrl> resolve(const std::string& location, const ServerUrl& asked);
     /// Throws what asking elsewhere can't help.
     void failed(const Error& error);
     [[noreturn]] void give_up() const;
@@ -148,21 +155,22 @@ class ServerCalls {
     std::vector<Error> errors_;
   };
 
-  /// `call(options)` with the headers of a call; once more with another token, where there is one,
-  /// when this one is refused.
+  /// `call(transport, options)` with the headers of a call; once more with another token, where
+  /// there is one, when this one is refused.
   template <typename Call>
   auto call(const ServerUrl& url, const std::string& what, std::optional<Duration> limit,
             Call&& call) {
-    auto result = call(connector_->call_options(url, limit));
+    const std::shared_ptr<StreamTransport> transport = connector_->stream_transport(url);
+    auto result = call(transport, connector_->call_options(url, limit));
     if (!result.ok() && to_error(result.status(), what).code() == Errc::unauthenticated &&
         connector_->renew_token()) {
-      result = call(connector_->call_options(url, limit));
+      result = call(transport, connector_->call_options(url, limit));
     }
     if (!result.ok()) throw to_error(result.status(), what);
     return *std::move(result);
   }
 
-  std::unique_ptr<RowStream> open_at(Connection connection, const std::string& ticket,
+  std::unique_ptr<RowStream> open_at(const ServerUrl& url, const std::string& ticket,
                                      std::string_view what, const CallDeadline& deadline,
                                      CallGuard* guard);
 

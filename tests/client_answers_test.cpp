@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <fstream>
@@ -16,15 +15,14 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "arrakis/client.hpp"
 #include "arrakis/error.hpp"
 #include "testing/deadlines.hpp"
 #include "testing/eventually.hpp"
+#include "testing/flight_server.hpp"
 #include "testing/log_lines.hpp"
-#include "testing/scripted_flight_server.hpp"
 #include "wire/request.hpp"
 #include "wire/schemas.hpp"
 
@@ -34,15 +32,15 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
+using testing::FlightAnswer;
+using testing::FlightServer;
+using testing::FlightStep;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::Outcome;
 using testing::outcome_of;
-using testing::ScriptedFlightServer;
 
 using Batch = std::shared_ptr<arrow::RecordBatch>;
-using Endpoints = std::vector<ScriptedFlightServer::Endpoint>;
-using Rows = ScriptedFlightServer::Rows;
 
 constexpr const char* kReuse = "arrow-flight-reuse-connection://?";
 
@@ -76,42 +74,56 @@ Batch numbered_rows(std::size_t first, std::size_t count) {
   return rows_of(names);
 }
 
-Rows these(std::vector<Batch> batches) {
-  return arrow::RecordBatchReader::Make(std::move(batches), schemas::metadata()).ValueOrDie();
+/// An endpoint by its ticket and locations.
+struct Endpoint {
+  std::string ticket;
+  std::vector<std::string> locations;
+};
+
+arrow::Result<arrow::flight::FlightInfo> info_of(const std::vector<Endpoint>& endpoints) {
+  std::vector<arrow::flight::FlightEndpoint> made;
+  for (const Endpoint& endpoint : endpoints) {
+    arrow::flight::FlightEndpoint& added = made.emplace_back();
+    added.ticket.ticket = endpoint.ticket;
+    for (const std::string& text : endpoint.locations) {
+      ARROW_ASSIGN_OR_RAISE(added.locations.emplace_back(), arrow::flight::Location::Parse(text));
+    }
+  }
+  return arrow::flight::FlightInfo::Make(*arrow::schema({}), {}, made, -1, -1);
+}
+
+/// Rows of Find and Describe, and what comes after them.
+FlightAnswer these(const std::vector<Batch>& batches,
+                   FlightStep last = testing::flight_steps::End{}) {
+  std::vector<FlightStep> steps;
+  for (const Batch& batch : batches) steps.emplace_back(testing::flight_steps::Send{batch});
+  steps.push_back(std::move(last));
+  return testing::flight_answer(schemas::metadata(), std::move(steps));
 }
 
 /// A server with one endpoint at itself, unless a test says otherwise.
 class ClientAnswers : public ::testing::Test {
  protected:
-  ClientAnswers() {
-    server_.on_info = [](const std::string&) { return Endpoints{{"ticket", {kReuse}}}; };
-  }
-  ~ClientAnswers() override { let_go_ = true; }
+  ClientAnswers() { name({{"ticket", {kReuse}}}); }
 
-  /// Answers every ticket with these.
-  void give(std::vector<Batch> batches) {
-    server_.on_get = [batches = std::move(batches)](const std::string&) { return these(batches); };
-  }
-  /// Answers with these batches, and then with nothing, as long as the test lasts.
-  void give_and_stall(std::vector<Batch> batches) {
-    server_.on_get = [this, batches = std::move(batches)](const std::string&) -> Rows {
-      return std::make_shared<testing::MadeRows>(
-          schemas::metadata(), [this, batches](std::size_t i) -> arrow::Result<Batch> {
-            if (i < batches.size()) return batches[i];
-            is_stalling_ = true;
-            (void)testing::eventually([this] { return let_go_.load(); });
-            return nullptr;
-          });
+  /// Answers every request with these endpoints.
+  void name(const std::vector<Endpoint>& endpoints) {
+    functions_.get_flight_info = [endpoints](const FlightServer::Call&) {
+      return info_of(endpoints);
     };
   }
+  /// Answers every ticket so.
+  void give(const FlightAnswer& answer) {
+    functions_.do_get = [answer](const FlightServer::Call&) { return answer; };
+  }
+  void start_server() { server_.emplace(functions_); }
   Client start(Duration timeout = 60s) {
-    server_.start();
-    return Client(ClientOptions{.urls = {server_.url()}, .timeout = timeout});
+    start_server();
+    return Client(ClientOptions{.urls = {server_->url()}, .timeout = timeout});
   }
 
-  std::atomic<bool> let_go_ = false;
-  std::atomic<bool> is_stalling_ = false;
-  ScriptedFlightServer server_;
+  FlightServer::Functions functions_;
+  std::optional<FlightServer> server_;
 };
 
 std::vector<std::string> names_of(ChannelListing listing) {
@@ -121,7 +133,7 @@ std::vector<std::string> names_of(ChannelListing listing) {
 }
 
 TEST_F(ClientAnswers, WithoutEndpointsNothingIsFound) {
-  server_.on_info = [](const std::string&) { return Endpoints{}; };
+  name({});
   const Client client = start();
   EXPECT_THAT(names_of(client.find()), IsEmpty());
   EXPECT_EQ(client.count(), 0U);
@@ -131,46 +143,38 @@ TEST_F(ClientAnswers, WithoutEndpointsNothingIsFound) {
 }
 
 TEST_F(ClientAnswers, EndpointWithoutALocationIsReadWhereItWasAskedFor) {
-  server_.on_info = [](const std::string&) { return Endpoints{{"ticket", {}}}; };
-  give({rows_of({"X1:A"})});
+  name({{"ticket", {}}});
+  give(these({rows_of({"X1:A"})}));
   EXPECT_THAT(names_of(start().find()), ElementsAre("X1:A"));
 }
 
 TEST_F(ClientAnswers, LocationThatCantBeReadIsPassedOver) {
-  server_.on_info = [](const std::string&) {
-    return Endpoints{{"ticket", {"kafka://k:9092", "other://h:1", kReuse}}};
-  };
-  give({rows_of({"X1:A"})});
+  name({{"ticket", {"kafka://k:9092", "other://h:1", kReuse}}});
+  give(these({rows_of({"X1:A"})}));
   EXPECT_THAT(names_of(start().find()), ElementsAre("X1:A"));
 }
 
 TEST_F(ClientAnswers, ServerThatAnsweredLastIsAskedFirst) {
-  std::atomic<int> asked_first = 0;
-  std::atomic<int> asked_second = 0;
-  server_.on_info = [&](const std::string&) -> arrow::Result<Endpoints> {
-    ++asked_first;
-    return arrow::flight::MakeFlightError(arrow::flight::FlightStatusCode::Unavailable, "busy");
+  functions_.get_flight_info = [](const FlightServer::Call&) {
+    return arrow::Result<arrow::flight::FlightInfo>(
+        arrow::flight::MakeFlightError(arrow::flight::FlightStatusCode::Unavailable, "busy"));
   };
-  server_.start();
-  ScriptedFlightServer second;
-  second.on_info = [&](const std::string&) {
-    ++asked_second;
-    return Endpoints{};
-  };
-  second.start();
-  const Client client(ClientOptions{.urls = {server_.url(), second.url()}});
+  start_server();
+  name({});
+  const FlightServer second(functions_);
+  const Client client(ClientOptions{.urls = {server_->url(), second.url()}});
   for (int i = 0; i < 3; ++i) EXPECT_EQ(client.count(), 0U);
-  EXPECT_EQ(asked_first, 1);
-  EXPECT_EQ(asked_second, 3);
+  EXPECT_EQ(server_->calls("GetFlightInfo").size(), 1U);
+  EXPECT_EQ(second.calls("GetFlightInfo").size(), 3U);
 }
 
 TEST_F(ClientAnswers, EndpointsAreReadOneAfterTheOtherAndTheirTicketsGoBackAsTheyCame) {
-  server_.on_info = [](const std::string& command) {
-    return Endpoints{{command + "1", {kReuse}}, {command + "2", {kReuse}}};
+  functions_.get_flight_info = [](const FlightServer::Call& call) {
+    return info_of({{call.argument + "1", {kReuse}}, {call.argument + "2", {kReuse}}});
   };
-  server_.on_get = [](const std::string& ticket) {
-    (void)parse_command(ticket.substr(0, ticket.size() - 1));
-    return these({rows_of({"X1:SAME", "X1:" + ticket.substr(ticket.size() - 1)})});
+  functions_.do_get = [](const FlightServer::Call& call) {
+    (void)parse_command(call.argument.substr(0, call.argument.size() - 1));
+    return these({rows_of({"X1:SAME", "X1:" + call.argument.substr(call.argument.size() - 1)})});
   };
   const Client client = start();
   EXPECT_THAT(names_of(client.find()), ElementsAre("X1:SAME", "X1:1", "X1:SAME", "X1:2"));
@@ -180,7 +184,7 @@ TEST_F(ClientAnswers, EndpointsAreReadOneAfterTheOtherAndTheirTicketsGoBackAsThe
 }
 
 TEST_F(ClientAnswers, GreatBatchIsHandedOutInPieces) {
-  give({numbered_rows(0, 2500), rows_of({})});
+  give(these({numbered_rows(0, 2500), rows_of({})}));
   const Client client = start();
   ChannelListing listing = client.find();
   std::vector<std::size_t> sizes;
@@ -192,25 +196,20 @@ TEST_F(ClientAnswers, GreatBatchIsHandedOutInPieces) {
 }
 
 TEST_F(ClientAnswers, FailureInTheMiddleComesAfterWhatWasBeforeIt) {
-  server_.on_get = [](const std::string&) -> Rows {
-    return std::make_shared<testing::MadeRows>(schemas::metadata(),
-                                               [](std::size_t i) -> arrow::Result<Batch> {
-                                                 if (i < 2) return rows_of({"X1:A"});
-                                                 return arrow::Status::IOError("disk gone");
-                                               });
-  };
+  const Batch one = rows_of({"X1:A"});
+  give(these({one, one}, testing::flight_steps::End{arrow::Status::IOError("disk gone")}));
   const Client client = start();
   ChannelListing listing = client.find();
   EXPECT_EQ(listing.next().size(), 1U);
   EXPECT_EQ(listing.next().size(), 1U);
   const Outcome outcome = outcome_of([&] { (void)listing.next(); });
   EXPECT_TRUE(outcome.code);
-  EXPECT_THAT(outcome.text, AllOf(HasSubstr("disk gone"), HasSubstr(server_.url())));
+  EXPECT_THAT(outcome.text, AllOf(HasSubstr("disk gone"), HasSubstr(server_->url())));
 }
 
 TEST_F(ClientAnswers, ListingThatStallsIsGivenUpInTime) {
   constexpr Duration kTimeout = 300ms;
-  give_and_stall({rows_of({"X1:A"})});
+  give(these({rows_of({"X1:A"})}, testing::flight_steps::Wait{}));
   const Client client = start(kTimeout);
   const Outcome outcome = testing::within(kTimeout + testing::kSlack, [&] {
     ChannelListing listing = client.find();
@@ -222,37 +221,34 @@ TEST_F(ClientAnswers, ListingThatStallsIsGivenUpInTime) {
 
 TEST_F(ClientAnswers, ListingThatNeverBeginsIsGivenUpInTime) {
   constexpr Duration kTimeout = 300ms;
-  give_and_stall({});
+  give(these({}, testing::flight_steps::Wait{}));
   const Client client = start(kTimeout);
   for (const bool is_find : {true, false}) {
     const Outcome outcome = testing::within(kTimeout + testing::kSlack, [&] {
       return outcome_of([&] { is_find ? (void)client.find() : (void)client.count(); });
     });
     EXPECT_EQ(outcome.code, Errc::timeout) << outcome.text;
-    EXPECT_THAT(outcome.text, HasSubstr(server_.url()));
+    EXPECT_THAT(outcome.text, HasSubstr(server_->url()));
   }
 }
 
 TEST_F(ClientAnswers, ServerThatTakesATicketAndSaysNothingIsGivenUpInTime) {
   constexpr Duration kTimeout = 300ms;
-  server_.on_get = [this](const std::string&) -> Rows {
-    is_stalling_ = true;
-    (void)testing::eventually([this] { return let_go_.load(); });
-    return these({});
-  };
+  FlightAnswer answer = these({});
+  answer.is_mute = true;
+  give(answer);
   const Client client = start(kTimeout);
   const Outcome outcome = testing::within(kTimeout + testing::kSlack,
                                           [&] { return outcome_of([&] { (void)client.find(); }); });
-  EXPECT_TRUE(is_stalling_);
   EXPECT_EQ(outcome.code, Errc::timeout) << outcome.text;
-  EXPECT_THAT(outcome.text, HasSubstr(server_.url()));
+  EXPECT_THAT(outcome.text, HasSubstr(server_->url()));
 }
 
 TEST_F(ClientAnswers, WhoReadsSlowerThanTheTimeoutLosesNothing) {
   constexpr Duration kTimeout = 200ms;
   std::vector<Batch> batches;
   for (std::size_t i = 0; i < 4; ++i) batches.push_back(numbered_rows(i * 1000, 1000));
-  give(batches);
+  give(these(batches));
   // On a busy machine the timeout may be too short for a call that waits: another attempt then.
   std::size_t read = 0;
   const Client client = start(kTimeout);
@@ -272,20 +268,20 @@ TEST_F(ClientAnswers, WhoReadsSlowerThanTheTimeoutLosesNothing) {
 }
 
 TEST_F(ClientAnswers, CancelEndsAWaitingCallAndEveryLaterOne) {
-  give_and_stall({rows_of({"X1:A"})});
+  give(these({rows_of({"X1:A"})}, testing::flight_steps::Wait{}));
   const Client client = start();
   ChannelListing listing = client.find();
   EXPECT_EQ(listing.next().size(), 1U);
   auto waiting =
       std::async(std::launch::async, [&] { return outcome_of([&] { (void)listing.next(); }); });
-  EXPECT_TRUE(testing::eventually([&] { return is_stalling_.load(); }));
+  EXPECT_TRUE(testing::eventually([&] { return server_->steps() == 2; }));
   listing.cancel();
   EXPECT_EQ(waiting.get().code, Errc::cancelled);
   EXPECT_EQ(outcome_of([&] { (void)listing.next(); }).code, Errc::cancelled);
 }
 
 TEST_F(ClientAnswers, ListingThatIsLeftWaitsForNothing) {
-  give_and_stall({rows_of({"X1:A"})});
+  give(these({rows_of({"X1:A"})}, testing::flight_steps::Wait{}));
   const Client client = start();
   const Outcome outcome = testing::within(testing::kCloseLimit, [&] {
     return outcome_of([&] { EXPECT_EQ(client.find().next().size(), 1U); });
@@ -294,7 +290,7 @@ TEST_F(ClientAnswers, ListingThatIsLeftWaitsForNothing) {
 }
 
 TEST_F(ClientAnswers, ListingOutlivesItsClient) {
-  give({numbered_rows(0, 1000), numbered_rows(1000, 1000)});
+  give(these({numbered_rows(0, 1000), numbered_rows(1000, 1000)}));
   std::optional<Client> client = start();
   ChannelListing listing = client->find();
   client.reset();
@@ -302,7 +298,7 @@ TEST_F(ClientAnswers, ListingOutlivesItsClient) {
 }
 
 TEST_F(ClientAnswers, RowThatIsNoChannelIsLeftOutAndToldOnce) {
-  give({rows_of({"X1:A", "nocolon", "alsonot", "X1:B"}), rows_of({"bad"})});
+  give(these({rows_of({"X1:A", "nocolon", "alsonot", "X1:B"}), rows_of({"bad"})}));
   const testing::LogLines lines;
   const Client client = start();
   EXPECT_THAT(names_of(client.find()), ElementsAre("X1:A", "X1:B"));
@@ -312,7 +308,7 @@ TEST_F(ClientAnswers, RowThatIsNoChannelIsLeftOutAndToldOnce) {
 }
 
 TEST_F(ClientAnswers, DescriptionOfATypeThatIsUnknownIsNamed) {
-  give({rows_of({"X1:A"}, "halffloat")});
+  give(these({rows_of({"X1:A"}, "halffloat")}));
   const Client client = start();
   const Outcome outcome = outcome_of([&] { (void)client.describe({"X1:A"}); });
   EXPECT_EQ(outcome.code, Errc::unsupported);
@@ -320,11 +316,11 @@ TEST_F(ClientAnswers, DescriptionOfATypeThatIsUnknownIsNamed) {
 }
 
 TEST_F(ClientAnswers, RowsOfAnotherKindAreAProtocolErrorThatNamesTheServer) {
-  give({rows_of({"X1:A"})});
+  give(these({rows_of({"X1:A"})}));
   const Client client = start();
   const Outcome outcome = outcome_of([&] { (void)client.count(); });
   EXPECT_EQ(outcome.code, Errc::protocol);
-  EXPECT_THAT(outcome.text, AllOf(HasSubstr("'count'"), HasSubstr(server_.url())));
+  EXPECT_THAT(outcome.text, AllOf(HasSubstr("'count'"), HasSubstr(server_->url())));
 }
 
 TEST_F(ClientAnswers, DamagedRowsAreRefused) {
@@ -334,7 +330,8 @@ TEST_F(ClientAnswers, DamagedRowsAreRefused) {
   auto data = arrow::ArrayData::Make(
       arrow::utf8(), 1,
       {nullptr, arrow::Buffer::FromString({reinterpret_cast<const char*>(offsets), 8}), bytes});
-  give({good->SetColumn(0, schemas::metadata()->field(0), arrow::MakeArray(data)).ValueOrDie()});
+  give(these(
+      {good->SetColumn(0, schemas::metadata()->field(0), arrow::MakeArray(data)).ValueOrDie()}));
   const Client client = start();
   EXPECT_EQ(outcome_of([&] { (void)names_of(client.find()); }).code, Errc::protocol);
 }
@@ -342,10 +339,8 @@ TEST_F(ClientAnswers, DamagedRowsAreRefused) {
 TEST_F(ClientAnswers, AnswersToActionsThatAreNoneAreProtocolErrors) {
   for (const char* const answer : {"", "nonsense", "[]", "5", R"({"endpoints": 5})",
                                    R"({"O4R": {"start": 1}})", R"({"O4R": 7})"}) {
-    ScriptedFlightServer server;
-    server.on_action = [&](const std::string&) { return std::string(answer); };
-    server.start();
-    const Client client(server.url());
+    functions_.do_action = [answer](const FlightServer::Call&) { return std::string(answer); };
+    const Client client = start();
     const bool is_object = answer[0] == '{';
     EXPECT_EQ(outcome_of([&] { (void)client.server_info(); }).code,
               is_object ? std::nullopt : std::optional(Errc::protocol));
@@ -358,7 +353,9 @@ TEST_F(ClientAnswers, AnswersToActionsThatAreNoneAreProtocolErrors) {
 }
 
 TEST_F(ClientAnswers, FieldsThatAServerLeavesOutAreEmpty) {
-  server_.on_action = [](const std::string&) { return std::string(R"({"domains": [1, "H1"]})"); };
+  functions_.do_action = [](const FlightServer::Call&) {
+    return std::string(R"({"domains": [1, "H1"]})");
+  };
   const ServerInfo info = start().server_info();
   EXPECT_EQ(info.server_version, "");
   EXPECT_EQ(info.backend, std::nullopt);
@@ -376,12 +373,10 @@ TEST_F(ClientAnswers, HalfAMillionChannelsAreListedInTheMemoryOfAFew) {
   constexpr std::size_t kBatches = 500;
   constexpr std::size_t kRows = 1000;
   constexpr std::int64_t kSlack = std::int64_t{16} << 20U;  // the channels would be 100 MB
-  server_.on_get = [](const std::string&) -> Rows {
-    return std::make_shared<testing::MadeRows>(
-        schemas::metadata(), [](std::size_t i) -> arrow::Result<Batch> {
-          return i < kBatches ? numbered_rows(i * kRows, kRows) : nullptr;
-        });
-  };
+  give({.schema = schemas::metadata(), .step = [](std::size_t i) -> FlightStep {
+          if (i == kBatches) return testing::flight_steps::End{};
+          return testing::flight_steps::Send{numbered_rows(i * kRows, kRows)};
+        }});
   const Client client = start();
   std::size_t count = 0;
   std::int64_t after_some = 0;

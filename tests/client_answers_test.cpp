@@ -96,6 +96,7 @@ arrow::Result<arrow::flight::FlightInfo> info_of(const std::vector<Endpoint>& en
 FlightAnswer these(const std::vector<Batch>& batches,
                    FlightStep last = testing::flight_steps::End{}) {
   std::vector<FlightStep> steps;
+  steps.reserve(batches.size() + 1);
   for (const Batch& batch : batches) steps.emplace_back(testing::flight_steps::Send{batch});
   steps.push_back(std::move(last));
   return testing::flight_answer(schemas::metadata(), std::move(steps));

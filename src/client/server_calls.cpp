@@ -95,7 +95,7 @@ std::shared_ptr<arrow::RecordBatch> RowStream::next() {
   while (true) {
     const arrow::Status status = prepare();
     if (!status.ok()) throw to_error(status, what_);
-    const std::shared_ptr<arrow::RecordBatch> batch = std::exchange(batch_, nullptr);
+    std::shared_ptr<arrow::RecordBatch> batch = std::exchange(batch_, nullptr);
     if (batch == nullptr) return nullptr;
     const arrow::Status validity = batch->ValidateFull();
     if (!validity.ok()) {
@@ -122,7 +122,7 @@ arrow::Status RowStream::read() {
 arrow::Status RowStream::finish(const arrow::Status& status) {
   is_finished_ = true;
   if (!has_ended_) stream_->TryCancel();
-  const arrow::Status server_status = stream_->Finish(arrow::Status::OK());
+  arrow::Status server_status = stream_->Finish(arrow::Status::OK());
   // What the server says explains why its messages ended.
   if (has_ended_ && !server_status.ok()) return server_status;
   if (status.ok()) return status;

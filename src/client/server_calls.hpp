@@ -59,7 +59,8 @@ class RowStream {
   RowStream(const RowStream&) = delete;
   RowStream& operator=(const RowStream&) = delete;
 
-  /// Waits until there is a batch, or the end.
+  /// Waits until there is a batch, or the end. Throws Error(protocol) for what is no stream of
+  /// rows.
   arrow::Status prepare();
   /// The next batch with rows, validated; nullptr at the end. Throws Error.
   std::shared_ptr<arrow::RecordBatch> next();

@@ -218,12 +218,12 @@ const json* find(const json& object, const char* key) {
   return found == object.end() ? nullptr : &*found;
 }
 
-template <std::size_t index = 0>
+template <std::size_t kIndex = 0>
 Request default_request(std::size_t wanted) {
-  if constexpr (index + 1 < std::variant_size_v<Request>) {
-    if (wanted != index) return default_request<index + 1>(wanted);
+  if constexpr (kIndex + 1 < std::variant_size_v<Request>) {
+    if (wanted != kIndex) return default_request<kIndex + 1>(wanted);
   }
-  return Request(std::in_place_index<index>);
+  return Request(std::in_place_index<kIndex>);
 }
 
 Request empty_request(const json& object) {

@@ -20,8 +20,6 @@
 #include "testing/eventually.hpp"
 #include "testing/real_broker.hpp"
 
-extern char** environ;
-
 namespace arrakis::testing {
 
 namespace {
@@ -50,6 +48,7 @@ std::vector<std::string> environment_in(const std::string& folder) {
 
 std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   std::vector<char*> pointers;
+  pointers.reserve(texts.size() + 1);
   for (std::string& text : texts) pointers.push_back(text.data());
   pointers.push_back(nullptr);
   return pointers;
@@ -136,10 +135,10 @@ void PythonServer::end(int signal) {
 
 void PythonServer::kill() { end(SIGKILL); }
 void PythonServer::terminate() { end(SIGTERM); }
-void PythonServer::freeze() {
+void PythonServer::freeze() const {
   if (pid_ != 0) ::kill(pid_, SIGSTOP);
 }
-void PythonServer::thaw() {
+void PythonServer::thaw() const {
   if (pid_ != 0) ::kill(pid_, SIGCONT);
 }
 

@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -47,8 +48,8 @@ class PythonServer {
   /// The same with SIGTERM.
   void terminate();
   /// Stops the process as a debugger would (SIGSTOP): its connections stay, nothing is answered.
-  void freeze();
-  void thaw();
+  void freeze() const;
+  void thaw() const;
 
   /// What it wrote, since its first start, on standard output and standard error.
   [[nodiscard]] std::string log() const;

@@ -294,10 +294,12 @@ void ServerCalls::exchange(const Request& request, const std::shared_ptr<arrow::
   Attempts attempts(name, locations.size(), deadline);
   for (const std::string& location : locations) {
     const CallDeadline limit = attempts.share();
-    const std::optional<Connection> server = attempts.connect(*connector_, location, where.asked);
-    if (!server) continue;
-    const auto once = [&](const flight::FlightCallOptions& options) -> arrow::Result<Batches> {
-      ARROW_ASSIGN_OR_RAISE(auto both, server->client->DoExchange(options, descriptor));
+    const std::optional<ServerUrl> url = attempts.resolve(location, where.asked);
+    if (!url) continue;
+    const Connection server = connector_->connect(*url);
+    const auto once = [&](const std::shared_ptr<StreamTransport>& /*transport*/,
+                          const flight::FlightCallOptions& options) -> arrow::Result<Batches> {
+      ARROW_ASSIGN_OR_RAISE(auto both, server.client->DoExchange(options, descriptor));
       const arrow::Status sent = send(*both.writer, *batch);
       arrow::Result<Batches> received = sent.ok() ? receive(*both.reader) : sent;
       // Where writing fails, the reason is known only now.
@@ -306,7 +308,7 @@ void ServerCalls::exchange(const Request& request, const std::shared_ptr<arrow::
       return received;
     };
     try {
-      for (const auto& answer : call(server->url, at(name, server->url), limit.left(), once)) {
+      for (const auto& answer : call(*url, at(name, *url), limit.left(), once)) {
         take(*answer);
       }
       return;

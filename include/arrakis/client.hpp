@@ -175,7 +175,7 @@ ARRAKIS_API std::string span_text(const StreamRequest& request);
 class ARRAKIS_API Client {
  public:
   Client() : Client(ClientOptions{}) {}
-  explicit Client(std::string url) : Client(ClientOptions{.urls = {std::move(url)}}) {}
+  explicit Client(std::string url);
   /// Throws Error(invalid_argument) for a URL that can't be read and Error(unauthenticated) when a
   /// token is required and none is found.
   explicit Client(ClientOptions options);

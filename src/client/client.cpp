@@ -149,6 +149,12 @@ std::vector<std::string> checked_channels(const std::vector<std::string>& names)
   return distinct;
 }
 
+Client::Client(std::string url)
+    : Client([&] {
+        ClientOptions options;
+        options.urls = {std::move(url)};
+        return options;
+      }()) {}
 Client::Client(ClientOptions options) : impl_(std::make_shared<Impl>(std::move(options))) {}
 Client::Client(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Client::~Client() = default;

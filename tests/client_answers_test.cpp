@@ -373,7 +373,8 @@ std::int64_t resident_bytes() {
 TEST_F(ClientAnswers, HalfAMillionChannelsAreListedInTheMemoryOfAFew) {
   constexpr std::size_t kBatches = 500;
   constexpr std::size_t kRows = 1000;
-  constexpr std::int64_t kSlack = std::int64_t{16} << 20U;  // the channels would be 100 MB
+  [[maybe_unused]] constexpr std::int64_t kSlack = std::int64_t{16}
+                                                   << 20U;  // the channels would be 100 MB
   give({.schema = schemas::metadata(), .step = [](std::size_t i) -> FlightStep {
           if (i == kBatches) return testing::flight_steps::End{};
           return testing::flight_steps::Send{numbered_rows(i * kRows, kRows)};

@@ -370,8 +370,8 @@ TEST(ClientMetadata, ServerThatCameBackIsReachedAgain) {
 
 class WithTokens : public ::testing::Test {
  protected:
-  WithTokens() { unsetenv("ARRAKIS_TOKEN"); }
-  ~WithTokens() override { unsetenv("ARRAKIS_TOKEN"); }
+  void SetUp() override { unsetenv("ARRAKIS_TOKEN"); }
+  void TearDown() override { unsetenv("ARRAKIS_TOKEN"); }
 
   static PythonServer& server() {
     static PythonServer server({"--auth", "full", "--static-token", "P=secret", "mock"});

@@ -31,21 +31,22 @@ std::string refusal_of(const std::function<void()>& call) {
   return "";
 }
 
-std::string refusal_of(const Query& query) {
-  const std::string refusal = refusal_of([&] { (void)client().find(query); });
+std::string refusal_of_query(const Query& query) {
+  std::string refusal = refusal_of([&] { (void)client().find(query); });
   EXPECT_EQ(refusal_of([&] { (void)client().count(query); }), refusal);
   return refusal;
 }
 
 TEST(Client, QueryThatContradictsItselfIsRefusedWithoutAskingAServer) {
   EXPECT_THAT(
-      refusal_of({.data_types = {DataType::float32, DataType::int16}}),
+      refusal_of_query({.data_types = {DataType::float32, DataType::int16}}),
       AllOf(HasSubstr("int16"), HasSubstr("uint32, uint64, int32, int64, float32, float64")));
-  EXPECT_THAT(refusal_of({.min_rate = -1}), HasSubstr("-1"));
-  EXPECT_THAT(refusal_of({.min_rate = 17, .max_rate = 16}),
+  EXPECT_THAT(refusal_of_query({.min_rate = -1}), HasSubstr("-1"));
+  EXPECT_THAT(refusal_of_query({.min_rate = 17, .max_rate = 16}),
               AllOf(HasSubstr("17"), HasSubstr("16")));
-  EXPECT_THAT(refusal_of({.max_rate = -1}), HasSubstr("-1"));
-  EXPECT_THAT(refusal_of({.pattern = "H1:(A"}), AllOf(HasSubstr("'H1:(A'"), HasSubstr("'('")));
+  EXPECT_THAT(refusal_of_query({.max_rate = -1}), HasSubstr("-1"));
+  EXPECT_THAT(refusal_of_query({.pattern = "H1:(A"}),
+              AllOf(HasSubstr("'H1:(A'"), HasSubstr("'('")));
 }
 
 TEST(Client, ChannelNamesAreCheckedBeforeAServerIsAsked) {

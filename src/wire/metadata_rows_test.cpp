@@ -16,7 +16,6 @@
 namespace arrakis::inline v1 {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 template <typename Builder, typename T>

@@ -114,7 +114,11 @@ arrow::Status RowStream::prepare() {
 
 arrow::Status RowStream::read() {
   if (reader_ == nullptr) {
-    ARROW_ASSIGN_OR_RAISE(reader_, arrow::ipc::RecordBatchStreamReader::Open(std::move(messages_)));
+    auto options = arrow::ipc::IpcReadOptions::Defaults();
+    // gRPC delivers bodies at any address.
+    options.ensure_alignment = arrow::ipc::Alignment::kDataTypeSpecificAlignment;
+    ARROW_ASSIGN_OR_RAISE(reader_,
+                          arrow::ipc::RecordBatchStreamReader::Open(std::move(messages_), options));
   }
   return reader_->ReadNext(&batch_);
 }

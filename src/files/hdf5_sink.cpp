@@ -16,6 +16,7 @@
 #include "files/array_memory.hpp"
 #include "files/block_sink.hpp"
 #include "files/continuous_series.hpp"
+#include "files/hdf5_disk.hpp"
 #include "files/hdf5_library.hpp"
 
 namespace arrakis::inline v1 {
@@ -109,14 +110,22 @@ class Hdf5Sink final : public BlockSink {
 
   template <typename T>
   T check(T result) const {
+    if (disk_.error() != 0) throw file_.failure(disk_.error());
     if (result < 0) throw file_.failure(Hdf5Session::reason());
     return result;
   }
-  Hdf5Handle handle(hid_t id, Hdf5Handle::Closer closer) const { return {check(id), closer}; }
+  Hdf5Handle handle(hid_t id, Hdf5Handle::Closer closer) const {
+    Hdf5Handle made(id, closer);
+    check(id);
+    return made;
+  }
 
   void open(const ChannelSet& channels) {
-    h5_ = handle(H5Fcreate(file_.temporary().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT),
-                 H5Fclose);
+    const Hdf5Handle file_access = handle(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+    check(use_disk(file_access.get(), disk_));
+    h5_ =
+        handle(H5Fcreate(file_.temporary().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, file_access.get()),
+               H5Fclose);
     text_ = handle(H5Tcopy(H5T_C_S1), H5Tclose);
     check(H5Tset_size(text_.get(), H5T_VARIABLE));
     check(H5Tset_cset(text_.get(), H5T_CSET_UTF8));
@@ -265,6 +274,7 @@ class Hdf5Sink final : public BlockSink {
 
   PendingFile& file_;
   GapForm gaps_;
+  Hdf5Disk disk_;
   Hdf5Handle h5_;
   Hdf5Handle text_, boolean_, runs_;  // types
   Hdf5Handle access_;                 // how datasets are opened

@@ -84,10 +84,10 @@ std::string sorted_members(const std::string& text) {
 class CliCompare : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    server_ = std::make_unique<PythonServer>();
-    server_->start({"mock", server_->write("channels.toml", kChannels)});
+    server = std::make_unique<PythonServer>();
+    server->start({"mock", server->write("channels.toml", kChannels)});
   }
-  static void TearDownTestSuite() { server_.reset(); }
+  static void TearDownTestSuite() { server.reset(); }
 
   Result run(const std::string& program, const std::string& arguments,
              const std::string& url) const {
@@ -96,15 +96,15 @@ class CliCompare : public ::testing::Test {
         .wait();
   }
   Result ours(const std::string& arguments) const {
-    return run(ARRAKIS_PROGRAM, arguments, server_->url());
+    return run(ARRAKIS_PROGRAM, arguments, server->url());
   }
-  Result python(const std::string& arguments, const std::string& url = server_->url()) const {
+  Result python(const std::string& arguments, const std::string& url = server->url()) const {
     return run(ARRAKIS_DEPS "/venv/bin/arrakis", arguments, url);
   }
   using Change = std::string (*)(const std::string&);
   /// Holds both against each other, after `change` of what they print.
   void expect_same(const std::string& arguments, Change change = as_it_is,
-                   const std::string& url = server_->url()) const {
+                   const std::string& url = server->url()) const {
     const Result wanted = python(arguments, url);
     const Result found = run(ARRAKIS_PROGRAM, arguments, url);
     EXPECT_EQ(change(found.out), change(wanted.out)) << arguments << "\n" << found.err;
@@ -120,11 +120,11 @@ class CliCompare : public ::testing::Test {
     EXPECT_NE(result.err.find(what), std::string::npos) << result.err;
   }
 
-  static std::unique_ptr<PythonServer> server_;
+  static std::unique_ptr<PythonServer> server;
   TemporaryFolder folder_;
 };
 
-std::unique_ptr<PythonServer> CliCompare::server_;
+std::unique_ptr<PythonServer> CliCompare::server;
 
 const std::vector<std::string>& formats() {
   static const std::vector<std::string> kFormats{"--table", "--str",     "--repr",     "--pprint",
@@ -168,7 +168,7 @@ TEST_F(CliCompare, QueriesOfEveryKind) {
 }
 
 TEST_F(CliCompare, ChannelsFromStandardInput) {
-  expect_same("describe - --str <<< $'# one\\nH1:TEST-STATE_ONES\\n\\n  L1:TEST-SLOW '",
+  expect_same(R"(describe - --str <<< $'# one\nH1:TEST-STATE_ONES\n\n  L1:TEST-SLOW ')",
               sorted_lines);
 }
 
@@ -304,7 +304,7 @@ TEST_F(CliCompare, TheEnvironmentChoosesThePolicyOfFetch) {
   const std::string arguments =
       "-q fetch --start 1000000000 --duration 0.125 H1:TEST-STATE_ONES --json";
   EXPECT_EQ(
-      run("/usr/bin/env", "ARRAKIS_ONGAP=skip '" ARRAKIS_PROGRAM "' " + arguments, server_->url())
+      run("/usr/bin/env", "ARRAKIS_ONGAP=skip '" ARRAKIS_PROGRAM "' " + arguments, server->url())
           .status,
       1);
 }
@@ -330,7 +330,7 @@ TEST_F(CliCompare, NoControlCodesInPipesNorOnDumbTerminals) {
   const Result dumb = run("/usr/bin/script",
                           "-qec \"TERM=dumb '" ARRAKIS_PROGRAM
                           "' -q stream --duration 0.25 H1:TEST-STATE_ONES\" /dev/null",
-                          server_->url());
+                          server->url());
   EXPECT_EQ(dumb.out.find('\x1b'), std::string::npos) << dumb.out;
 }
 

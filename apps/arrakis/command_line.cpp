@@ -30,7 +30,7 @@ class Abbreviations {
 
   void add(const CLI::App& app) {
     for (const CLI::Option* option : app.get_options()) {
-      for (const std::string& name : option->get_lnames()) names_.push_back({name, option});
+      for (const std::string& name : option->get_lnames()) names_.emplace_back(name, option);
     }
   }
   /// The option that `name` means; nullptr when it is unknown. Throws UsageError when it may be

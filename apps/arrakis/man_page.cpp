@@ -38,7 +38,7 @@ std::string upper(std::string_view text) {
 }
 
 std::string title(std::string_view page) {
-  return fmt::format(".TH {} 1 \"\" \"arrakis {}\" \"Arrakis\"\n", upper(page), version());
+  return fmt::format(R"(.TH {} 1 "" "arrakis {}" "Arrakis")", upper(page), version()) + "\n";
 }
 
 /// "--url", "-u" with the name of the value, as one line.
@@ -47,7 +47,7 @@ std::string term(const CLI::Option& option) {
   std::vector<std::string> names;
   for (const std::string& name : option.get_snames()) names.push_back("\\fB\\-" + name + "\\fR");
   for (const std::string& name : option.get_lnames()) {
-    names.push_back("\\fB\\-\\-" + escaped(name) + "\\fR");
+    names.push_back(R"(\fB\-\-)" + escaped(name) + "\\fR");
   }
   std::string text = fmt::format("{}", fmt::join(names, ", "));
   if (!option.get_type_name().empty()) {

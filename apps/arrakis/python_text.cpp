@@ -319,41 +319,51 @@ std::string grouped(std::int64_t number) {
 
 /// What pprint lays out: text, or a dictionary of them.
 struct Node {
-  std::string text;
-  std::vector<std::pair<std::string, Node>> items;  // by key, which is written as repr()
+  std::string text;               ///< of what is no dictionary
+  std::vector<std::string> keys;  ///< each as repr() writes it
+  std::vector<Node> values;
   bool is_dictionary = false;
-
-  [[nodiscard]] std::string on_one_line() const {
-    if (!is_dictionary) return text;
-    std::string line = "{";
-    for (const auto& [key, value] : items) {
-      if (line.size() > 1) line += kSeparator;
-      line += key + ": " + value.on_one_line();
-    }
-    return line + "}";
-  }
 };
 
-Node dictionary(std::vector<std::pair<std::string, Node>> items) {
+Node text_node(std::string text) { return {std::move(text), {}, {}, false}; }
+
+using Item = std::pair<std::string, Node>;
+
+Node dictionary(std::vector<Item> items) {
   std::sort(items.begin(), items.end(),
-            [](const auto& a, const auto& b) { return a.first < b.first; });
-  return {{}, std::move(items), true};
+            [](const Item& a, const Item& b) { return a.first < b.first; });
+  Node node;
+  node.is_dictionary = true;
+  for (Item& item : items) {
+    node.keys.push_back(std::move(item.first));
+    node.values.push_back(std::move(item.second));
+  }
+  return node;
+}
+
+std::string on_one_line(const Node& node) {
+  if (!node.is_dictionary) return node.text;
+  std::string line = "{";
+  for (std::size_t i = 0; i < node.keys.size(); ++i) {
+    if (i > 0) line += kSeparator;
+    line += node.keys[i] + ": " + on_one_line(node.values[i]);
+  }
+  return line + "}";
 }
 
 /// `allowance`: characters that will follow the last line.
 void lay_out(std::string& out, const Node& node, std::size_t indent, std::size_t allowance) {
-  const std::string line = node.on_one_line();
+  const std::string line = on_one_line(node);
   if (!node.is_dictionary || line.size() + indent + allowance <= kPageWidth) {
     out += line;
     return;
   }
   out += '{';
-  for (std::size_t i = 0; i < node.items.size(); ++i) {
-    const auto& [key, value] = node.items[i];
-    const bool last = i + 1 == node.items.size();
+  for (std::size_t i = 0; i < node.keys.size(); ++i) {
+    const bool last = i + 1 == node.keys.size();
     if (i > 0) out += ",\n" + std::string(indent + 1, ' ');
-    out += key + ": ";
-    lay_out(out, value, indent + 1 + key.size() + 2, last ? allowance + 1 : 1);
+    out += node.keys[i] + ": ";
+    lay_out(out, node.values[i], indent + 1 + node.keys[i].size() + 2, last ? allowance + 1 : 1);
   }
   out += '}';
 }
@@ -371,9 +381,9 @@ void visit_fields(const Channel& channel, AddText&& text, AddNumber&& number) {
 }
 
 Node channel_node(const Channel& channel) {
-  std::vector<std::pair<std::string, Node>> items;
+  std::vector<Item> items;
   const auto add = [&](std::string_view key, std::string text) {
-    items.emplace_back(string_repr(key), Node{std::move(text), {}, false});
+    items.emplace_back(string_repr(key), text_node(std::move(text)));
   };
   add("name", string_repr(channel.name()));
   add("data_type", string_repr(to_string(channel.data_type())));
@@ -467,19 +477,19 @@ std::string channel_pprint(const Channel& channel) {
 }
 
 std::string block_pprint(const SeriesBlock& block) {
-  std::vector<std::pair<std::string, Node>> data;
-  std::vector<std::pair<std::string, Node>> channels;
+  std::vector<Item> data;
+  std::vector<Item> channels;
   for (std::size_t i = 0; i < block.size(); ++i) {
     const Channel& channel = block.channels()[i];
     const std::string key = string_repr(channel.name());
-    data.emplace_back(key, Node{array_repr(block.at(i), Lines::wrapped), {}, false});
+    data.emplace_back(key, text_node(array_repr(block.at(i), Lines::wrapped)));
     channels.emplace_back(key, channel_node(channel));
   }
   const Node node = dictionary(
-      {{string_repr("time_ns"), {std::to_string(block.time().ns()), {}, false}},
+      {{string_repr("time_ns"), text_node(std::to_string(block.time().ns()))},
        {string_repr("data"), dictionary(std::move(data))},
        {string_repr("channels"), dictionary(std::move(channels))},
-       {string_repr("_duration_ns"), {std::to_string(block.duration().count()), {}, false}}});
+       {string_repr("_duration_ns"), text_node(std::to_string(block.duration().count()))}});
   std::string text;
   lay_out(text, node, 0, 0);
   return text;

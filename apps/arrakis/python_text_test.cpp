@@ -105,8 +105,7 @@ TEST(ArrayRepr, OfRealsFarApartHasExponents) {
 }
 
 TEST(ArrayRepr, BreaksLinesAsNumPyDoesOrNotAtAll) {
-  std::vector<float> sine;
-  for (int i = 0; i < 1024; ++i) sine.push_back(0.5458434F);
+  const std::vector<float> sine(1024, 0.5458434F);
   EXPECT_EQ(repr(sine),
             "array([0.5458434, 0.5458434, 0.5458434, ..., 0.5458434, 0.5458434,\n"
             "       0.5458434], shape=(1024,), dtype=float32)");
@@ -132,8 +131,8 @@ TEST(ArrayRepr, OfGapsIsAMaskedArray) {
   EXPECT_EQ(repr<float>({0.1F, 2}, {false, true}, Lines::one),
             "masked_array(data=[0.10000000149011612, --], mask=[False,  True], "
             "fill_value=np.float64(1e+20), dtype=float32)");
-  std::vector<bool> third;
-  for (int i = 0; i < 30; ++i) third.push_back(i % 3 == 1);
+  std::vector<bool> third(30);
+  for (std::size_t i = 0; i < third.size(); ++i) third[i] = i % 3 == 1;
   EXPECT_EQ(repr(thirds(30), third),
             "masked_array(data=[0.0, --, 0.6666666666666666, 1.0, --,\n"
             "                   1.6666666666666667, 2.0, --, 2.6666666666666665, 3.0,\n"

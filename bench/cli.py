@@ -20,8 +20,14 @@ OUTPUT = sys.argv[4] if len(sys.argv) > 4 else None
 PYTHON = os.path.join(VENV, "bin", "arrakis")
 FEW, MANY = 100, 100_000
 START_SECONDS = 300
+def channel_name(i):
+    return f"X{i % 4}:SUB{i % 50:02d}-CHANNEL_{i:06d}"
+
+
 # name: channels of the server, arguments
 CASES = {
+    "fetch, 60 s of 100 channels of 256 Hz": (
+        FEW, ["fetch", "--start", "1000000000", "--duration", "60", *map(channel_name, range(FEW))]),
     "count": (FEW, ["count"]),
     "find, 100 channels": (FEW, ["find", "."]),
     "find, 100 000 channels": (MANY, ["find", "."]),
@@ -35,7 +41,7 @@ def write_channels(path, count):
         file.write('["common"]\npublisher = "BENCH"\nsample_rate = 256\ndata_type = "float32"\n'
                    "stride = 62_500_000\nmax_latency = 1_000_000_000\n")
         for i in range(count):
-            file.write(f'["X{i % 4}:SUB{i % 50:02d}-CHANNEL_{i:06d}"]\n')
+            file.write(f'["{channel_name(i)}"]\n')
 
 
 class Server:

@@ -264,6 +264,46 @@ TEST(ClientStream, AnotherServerOfTheListTakesOver) {
   follow(stream, system_clock().now() + 1s, expected);
 }
 
+TEST(ClientStream, AServerThatHangsPastItsBoundIsLeftForAnother) {
+  PythonServer first;
+  PythonServer second;
+  start_mock(first);
+  start_mock(second);
+  const Client client({.urls = {first.url(), second.url()},
+                       .token = {.mode = TokenOptions::Mode::off},
+                       .tls = {},
+                       .timeout = 4s});
+  const testing::LogLines log;
+  BlockStream stream = client.stream({.channels = {kMixed[1]}});
+  std::optional<GpsTime> expected;
+  follow(stream, GpsTime::min(), expected);
+  first.freeze();
+  // A second of latency, a stride, and thirty seconds; what was missed then is there.
+  follow(stream, system_clock().now() + 30s, expected);
+  EXPECT_EQ(log.of(LogLevel::warning, {"interrupted", "silent for more than"}).size(), 1U);
+  first.thaw();
+}
+
+TEST(ClientStream, AStreamMovesToTheOtherLocationOfItsEndpoint) {
+  PythonServer replicas[2];
+  PythonServer info;
+  std::string map;
+  for (PythonServer& replica : replicas) {
+    start_mock(replica);
+    map += fmt::format("{}:\n  retention: {{newest: 0}}\n  scopes:\n    H1: [{{all: true}}]\n",
+                       replica.url());
+  }
+  info.start({"--scope-map", info.write("scopes.yaml", map)});
+  BlockStream stream = client_of(info.url()).stream({.channels = {kMixed[1], kMixed[2]}});
+  std::optional<GpsTime> expected;
+  follow(stream, GpsTime::min(), expected);
+  for (PythonServer& replica : replicas) {
+    replica.kill();
+    follow(stream, system_clock().now() + 1s, expected);
+    replica.restart();
+  }
+}
+
 TEST(ClientStream, AResumeTokenGoesOnWhereItWasTaken) {
   const Client client = client_of(mock_server().url());
   StreamRequest request{.channels = kMixed, .start = kPast, .end = kPast + 2s};

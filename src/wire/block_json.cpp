@@ -45,7 +45,8 @@ GpsTime time_of(const json& object) {
       value.is_number_integer() &&
       (!value.is_number_unsigned() ||
        value.get<std::uint64_t>() <= std::uint64_t{std::numeric_limits<std::int64_t>::max()});
-  if (!fits) refuse(fmt::format("'time_ns' must be whole nanoseconds, not {}", json_excerpt(value)));
+  if (!fits)
+    refuse(fmt::format("'time_ns' must be whole nanoseconds, not {}", json_excerpt(value)));
   return GpsTime::from_ns(value.get<std::int64_t>());
 }
 
@@ -99,7 +100,8 @@ ChannelSet channels_of(const json& described) {
 
 SeriesBlock block_from_json(std::string_view text) {
   const json object = parse_json(text);
-  if (!object.is_object()) refuse(fmt::format("a block is an object, not {}", json_excerpt(object)));
+  if (!object.is_object())
+    refuse(fmt::format("a block is an object, not {}", json_excerpt(object)));
   const ChannelSet channels = channels_of(object_member(object, "channels"));
   const json& data = object_member(object, "data");
   for (const auto& [name, values] : data.items()) {

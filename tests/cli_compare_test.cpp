@@ -204,15 +204,15 @@ TEST_F(CliCompare, FetchOfSeveralChannelsAndSpans) {
 
 TEST_F(CliCompare, GapsInEveryForm) {
   // Which samples of a partial gap are missing the server draws anew each time, so whole ones.
-  PythonServer server;
-  server.start({"mock", server.write("channels.toml", kChannels), "--with-faults", "full-gaps",
-                "--fault-interval", "2"});
+  PythonServer gappy;
+  gappy.start({"mock", gappy.write("channels.toml", kChannels), "--with-faults", "full-gaps",
+               "--fault-interval", "2"});
   for (const char* channel : {"H1:TEST-STATE_ONES", "H1:TEST-CHANNEL_SIN"}) {
     const std::string span = std::string("-q fetch --start 1000000000 --duration 0.5 ") + channel;
     for (const char* format : {" --table", " --json", " --json-abrv", " --pprint"}) {
-      expect_same(span + format, as_it_is, server.url());
+      expect_same(span + format, as_it_is, gappy.url());
     }
-    expect_same(span + " --str", folded, server.url());
+    expect_same(span + " --str", folded, gappy.url());
   }
 }
 

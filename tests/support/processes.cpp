@@ -1,8 +1,11 @@
 #include "testing/processes.hpp"
 
+#include "testing/eventually.hpp"
+
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -11,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <fstream>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -78,12 +82,29 @@ bool is_listened_to(int port) {
   return answered;
 }
 
-bool is_running(pid_t pid) {
+namespace {
+
+/// Its state in a letter, as proc(5) lists them; none: there is no such process.
+std::optional<char> state_of(pid_t pid) {
   std::ifstream file(fmt::format("/proc/{}/stat", pid));
   std::string line;
-  if (!std::getline(file, line)) return false;
+  if (!std::getline(file, line)) return std::nullopt;
   const std::size_t name_end = line.rfind(')');  // a name may hold anything
-  return name_end + 2 < line.size() && line[name_end + 2] != 'Z' && line[name_end + 2] != 'X';
+  if (name_end + 2 >= line.size()) return std::nullopt;
+  return line[name_end + 2];
+}
+
+}  // namespace
+
+bool is_running(pid_t pid) {
+  const std::optional<char> state = state_of(pid);
+  return state && *state != 'Z' && *state != 'X';
+}
+
+void freeze(pid_t pid) {
+  ::kill(pid, SIGSTOP);
+  // On a busy machine it may do something yet.
+  eventually([pid] { return !is_running(pid) || state_of(pid) == 'T'; });
 }
 
 }  // namespace arrakis::testing

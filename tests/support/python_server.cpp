@@ -136,7 +136,7 @@ void PythonServer::end(int signal) {
 void PythonServer::kill() { end(SIGKILL); }
 void PythonServer::terminate() { end(SIGTERM); }
 void PythonServer::freeze() const {
-  if (pid_ != 0) ::kill(pid_, SIGSTOP);
+  if (pid_ != 0) testing::freeze(pid_);
 }
 void PythonServer::thaw() const {
   if (pid_ != 0) ::kill(pid_, SIGCONT);

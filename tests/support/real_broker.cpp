@@ -116,8 +116,11 @@ class BrokerNode {
     if (pid_ <= 0) throw std::runtime_error("no process id of the broker at " + address());
   }
 
-  void send(int signal) const {
-    if (pid_ > 0) ::kill(pid_, signal);
+  void freeze() const {
+    if (pid_ > 0) testing::freeze(pid_);
+  }
+  void thaw() const {
+    if (pid_ > 0) ::kill(pid_, SIGCONT);
   }
 
   /// Ends it with a signal; returns when the process and its ports are gone.
@@ -194,8 +197,8 @@ RealBroker::~RealBroker() = default;
 void RealBroker::kill() { node_->end(SIGKILL); }
 void RealBroker::terminate() { node_->end(SIGTERM); }
 void RealBroker::restart() { node_->start(); }
-void RealBroker::freeze() { node_->send(SIGSTOP); }
-void RealBroker::thaw() { node_->send(SIGCONT); }
+void RealBroker::freeze() { node_->freeze(); }
+void RealBroker::thaw() { node_->thaw(); }
 
 void RealBroker::create_topic(const std::string& name, int partitions, const Settings& settings) {
   create_topic_on(bootstrap_, name, partitions, 1, settings);
@@ -259,7 +262,7 @@ void RealCluster::create_topic(const std::string& name, int partitions, const Se
 void RealCluster::kill(std::size_t node) { nodes_.at(node)->end(SIGKILL); }
 void RealCluster::terminate(std::size_t node) { nodes_.at(node)->end(SIGTERM); }
 void RealCluster::restart(std::size_t node) { nodes_.at(node)->start(); }
-void RealCluster::freeze(std::size_t node) { nodes_.at(node)->send(SIGSTOP); }
-void RealCluster::thaw(std::size_t node) { nodes_.at(node)->send(SIGCONT); }
+void RealCluster::freeze(std::size_t node) { nodes_.at(node)->freeze(); }
+void RealCluster::thaw(std::size_t node) { nodes_.at(node)->thaw(); }
 
 }

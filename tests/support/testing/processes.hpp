@@ -30,4 +30,7 @@ bool is_listened_to(int port);
 /// Whether the process still runs; a dead one that nobody has waited for does not.
 bool is_running(pid_t pid);
 
+/// Stops a process as a debugger would (SIGSTOP); returns when it does nothing any more.
+void freeze(pid_t pid);
+
 }  // namespace arrakis::testing

@@ -45,7 +45,7 @@ file(RELATIVE_PATH bin_to_lib "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_FU
 set(library_run_path "$ORIGIN")
 set(program_run_path "$ORIGIN/${bin_to_lib}")
 if(ARRAKIS_ARROW_IS_WHEEL)
-  install(IMPORTED_RUNTIME_ARTIFACTS Arrow::arrow LIBRARY DESTINATION "${carried_dir}")
+  install(IMPORTED_RUNTIME_ARTIFACTS Arrow::arrow Arrow::flight Arrow::parquet LIBRARY DESTINATION "${carried_dir}")
   list(APPEND library_run_path "$ORIGIN/arrakis")
   list(APPEND program_run_path "$ORIGIN/${bin_to_lib}/arrakis")
   set(link_path_too OFF)

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "arrakis/json.hpp"
 #include "common/sample_text.hpp"
 #include "common/text.hpp"
 
@@ -22,7 +21,9 @@ constexpr std::size_t kLinesBelow = 2;
 
 }  // namespace
 
-void JsonPrinter::print(const SeriesBlock& block) { output_.write(to_json(block) + "\n"); }
+void FormatPrinter::print(const SeriesBlock& block) {
+  output_.write(formatted(block, format_) + "\n");
+}
 
 std::string block_line(const SeriesBlock& block, const std::vector<std::string>& names,
                        Duration latency) {

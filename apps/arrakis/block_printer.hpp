@@ -1,6 +1,6 @@
 #pragma once
 
-/// The three forms in which `arrakis stream` prints blocks.
+/// How `arrakis stream` prints blocks.
 
 #include <cstdint>
 #include <memory>
@@ -16,6 +16,7 @@
 #include "common/output.hpp"
 #include "common/program_log.hpp"
 #include "common/screen.hpp"
+#include "formats.hpp"
 
 namespace arrakis::cli {
 
@@ -34,14 +35,15 @@ class BlockPrinter {
   virtual void finish() {}
 };
 
-/// One JSON object a line.
-class JsonPrinter final : public BlockPrinter {
+/// Each block in a form that is not a table.
+class FormatPrinter final : public BlockPrinter {
  public:
-  explicit JsonPrinter(console::Output& output) : output_(output) {}
+  FormatPrinter(console::Output& output, Format format) : output_(output), format_(format) {}
   void print(const SeriesBlock& block) override;
 
  private:
   console::Output& output_;
+  Format format_;
 };
 
 /// "1126259462.0625  latency 0.071234 s  H1:A-B [1, ..., 3]  H1:C-D gap": a line of `block`, with

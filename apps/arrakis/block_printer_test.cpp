@@ -68,7 +68,7 @@ TEST_F(PrinterTest, LineShowsTimeExactly) {
 }
 
 TEST_F(PrinterTest, JsonIsOneObjectALine) {
-  JsonPrinter printer(*output_);
+  FormatPrinter printer(*output_, Format::json);
   const SeriesBlock block = block_at(kStart);
   printer.print(block);
   printer.print(block);

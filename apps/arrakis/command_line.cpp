@@ -2,260 +2,258 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <memory>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "arrakis/error.hpp"
-#include "arrakis/version.hpp"
-#include "common/help_formatter.hpp"
+#include "help_texts.hpp"
+#include "program_options.hpp"
 
 namespace arrakis::cli {
 namespace {
 
-constexpr const char* kGapPolicyVariable = "ARRAKIS_ONGAP";
 constexpr const char* kLogLevelVariable = "ARRAKIS_LOG_LEVEL";
-constexpr std::string_view kStandardInput = "-";
+constexpr const char* kServerVariable = "ARRAKIS_SERVER";
+constexpr std::string_view kSshScheme = "ssh://";
+constexpr std::string_view kEndOfOptions = "--";
 
-constexpr const char* kFooter = R"(Environment:
-  ARRAKIS_ONGAP        default of --on-gap
-  ARRAKIS_LOG_LEVEL    least level of log lines: debug, info (default), warning,
-                       error, critical, or a number; -q and -v win over it
-  ARRAKIS_KAFKA_DEBUG  librdkafka's debug contexts, such as "broker,fetch"
-  COLUMNS, LINES       size of the live table, instead of the terminal's
-  NO_COLOR             when not empty, the live table has no colours
-)";
+/// The options that a long one, written in part, may mean.
+class Abbreviations {
+ public:
+  explicit Abbreviations(ProgramOptions& options) { add(options.app()); }
 
-constexpr const char* kStreamFooter = R"(
-Output: on a terminal a table that is redrawn as blocks arrive; else one line a
-block (time in GPS seconds, latency, then each channel with its first and last
-sample); with --json one object a line. Latency is now minus the block's start,
-so it includes the block's own length. Logs go to standard error.
+  void add(const CLI::App& app) {
+    for (const CLI::Option* option : app.get_options()) {
+      for (const std::string& name : option->get_lnames()) names_.emplace_back(name, option);
+    }
+  }
+  /// The option that `name` means; nullptr when it is unknown. Throws UsageError when it may be
+  /// several.
+  [[nodiscard]] std::pair<std::string, const CLI::Option*> resolve(const std::string& name) const {
+    std::vector<std::string> candidates;
+    const CLI::Option* found = nullptr;
+    std::string full;
+    for (const auto& [known, option] : names_) {
+      if (known == name) return {known, option};
+      if (known.rfind(name, 0) != 0) continue;
+      candidates.push_back("--" + known);
+      if (found != option) full = known;
+      found = option;
+    }
+    if (candidates.size() > 1) {
+      throw UsageError{fmt::format("--{} may mean {}", name, fmt::join(candidates, " or "))};
+    }
+    return {full, found};
+  }
 
-Times: GPS seconds ("1126259462.391", exact to the nanosecond), ISO 8601
-("2015-09-14T09:50:45", UTC unless a zone is given), "now", "yesterday",
-"@UNIX", "-10m", "2 minutes ago".
-Spans: seconds ("0.25") or numbers with units ("10m", "1h30m", "250ms").
-
-Exit status: 0 done, or nobody reads the output any more; 1 failed; 2 unusable
-command line; 130 stopped by Ctrl-C, 143 by SIGTERM, in both cases after
-complete output.
-
-Example:
-  arrakis stream --kafka-url localhost:9092 --metadata channels.jsonl \
-    'H1:CAL-*' --duration 10s
-)";
-
-/// The options as written. Checked and converted once all are known.
-struct RawOptions {
-  bool quiet = false;
-  bool verbose = false;
-  std::string kafka_url, metadata, start, end, duration, stride, on_gap;
-  std::vector<std::string> channels, properties;
-  bool json = false;
-  bool latency = false;
-  bool no_fast_forward = false;
+ private:
+  std::vector<std::pair<std::string, const CLI::Option*>> names_;
 };
 
-struct Options {
-  CLI::Option* start;
-  CLI::Option* end;
-  CLI::Option* duration;
-  CLI::Option* stride;
-  CLI::Option* on_gap;
+/// Walks over the arguments once: writes abbreviated options in full and finds the command.
+class ArgumentWalk {
+ public:
+  ArgumentWalk(ProgramOptions& options, std::vector<std::string> arguments)
+      : options_(options), known_(options), arguments_(std::move(arguments)) {}
+
+  /// Throws UsageError for an unknown command and an ambiguous option.
+  void run() {
+    for (std::size_t i = 0; i < arguments_.size(); ++i) {
+      std::string& argument = arguments_[i];
+      if (argument == kEndOfOptions) return;
+      if (argument.rfind("--", 0) == 0) {
+        if (expand(argument)) ++i;
+      } else if (argument.size() > 1 && argument[0] == '-') {
+        if (value_follows(argument)) ++i;
+      } else if (command_ == nullptr) {
+        enter(argument);
+      }
+    }
+  }
+  [[nodiscard]] KnownCommand* command() const { return command_; }
+  [[nodiscard]] const std::vector<std::string>& arguments() const { return arguments_; }
+
+ private:
+  void enter(const std::string& name) {
+    command_ = options_.find(name);
+    if (command_ == nullptr) {
+      std::vector<std::string_view> names;
+      for (const CommandEntry& entry : command_table()) names.push_back(entry.name);
+      throw UsageError{
+          fmt::format("'{}' is no command; there are {}", name, fmt::join(names, ", "))};
+    }
+    known_.add(*command_->app);
+  }
+  /// Whether the next argument is the option's value.
+  bool expand(std::string& argument) const {
+    const std::size_t equals = std::min(argument.find('='), argument.size());
+    const auto [full, option] = known_.resolve(argument.substr(2, equals - 2));
+    if (option == nullptr) return false;
+    argument = "--" + full + argument.substr(equals);
+    return takes_value(*option) && argument.find('=') == std::string::npos;
+  }
+  [[nodiscard]] bool value_follows(const std::string& argument) const {
+    if (argument.size() != 2) return false;
+    const CLI::Option* option = options_.app().get_option_no_throw(argument);
+    if (option == nullptr && command_ != nullptr) {
+      option = command_->app->get_option_no_throw(argument);
+    }
+    return option != nullptr && takes_value(*option);
+  }
+
+  ProgramOptions& options_;
+  Abbreviations known_;
+  std::vector<std::string> arguments_;
+  KnownCommand* command_ = nullptr;
 };
 
-[[noreturn]] void refuse(std::string_view argument, std::string_view reason) {
-  throw CLI::ValidationError(fmt::format("{}: {}", argument, reason), CLI::ExitCodes::InvalidError);
-}
-
-/// `parse(text)`, with what it throws turned into a usage error that names the argument.
-template <typename Parse>
-auto parse_argument(std::string_view argument, Parse&& parse) {
-  try {
-    return parse();
-  } catch (const Error& error) {
-    refuse(argument, error.what());
-  }
-}
-
-GpsTime time_argument(std::string_view argument, std::string_view text, GpsTime now) {
-  const GpsTime time = parse_argument(argument, [&] { return parse_time(text, now); });
-  if (time < GpsTime()) refuse(argument, fmt::format("'{}' is before the GPS epoch", text));
-  return time;
-}
-
-Duration span_argument(std::string_view argument, std::string_view text) {
-  const Duration span = parse_argument(argument, [&] { return parse_duration(text); });
-  if (span <= Duration::zero()) refuse(argument, fmt::format("'{}' is not above zero", text));
-  return span;
-}
-
-GapPolicy gap_policy(const RawOptions& raw, const Options& options,
-                     const Environment& environment) {
-  if (options.on_gap->count() > 0) {
-    return parse_argument("--on-gap", [&] { return parse_gap_policy(raw.on_gap); });
-  }
-  const char* text = environment(kGapPolicyVariable);
-  if (text == nullptr || *text == '\0') return GapPolicy::fill;
-  return parse_argument(kGapPolicyVariable, [&] { return parse_gap_policy(text); });
-}
-
-console::LogThreshold log_threshold(const RawOptions& raw, const Environment& environment) {
-  if (raw.quiet && raw.verbose) refuse("--quiet", "excludes --verbose");
-  if (raw.quiet) return {LogLevel::warning};
-  if (raw.verbose) return {LogLevel::debug};
-  const char* text = environment(kLogLevelVariable);
-  if (text == nullptr || *text == '\0') return {};
+console::LogThreshold log_threshold(const GlobalOptions& globals, const ArgumentReader& read) {
+  if (globals.quiet && globals.verbose) refuse("--quiet", "not allowed with --verbose");
+  if (globals.quiet) return {LogLevel::warning};
+  if (globals.verbose) return {LogLevel::debug};
+  const std::string_view text = read.variable(kLogLevelVariable);
+  if (text.empty()) return {};
   const std::optional<console::LogThreshold> threshold = console::parse_log_threshold(text);
   if (!threshold) refuse(kLogLevelVariable, fmt::format("'{}' is not a log level", text));
   return *threshold;
 }
 
-std::map<std::string, std::string> properties_of(const std::vector<std::string>& texts) {
-  std::map<std::string, std::string> properties;
-  for (const std::string& text : texts) {
-    const std::size_t equals = text.find('=');
-    if (equals == std::string::npos || equals == 0) {
-      refuse("-X", fmt::format("'{}' is not of the form KEY=VALUE", text));
-    }
-    properties[text.substr(0, equals)] = text.substr(equals + 1);
+std::string token_in(const std::string& path) {
+  std::ifstream file(path);
+  std::string token;
+  if (!file || !(file >> token)) {
+    throw Error(Errc::io, file.eof() ? fmt::format("--token-file: {} is empty", path)
+                                     : fmt::format("--token-file: {} can't be read: {}", path,
+                                                   std::generic_category().message(errno)));
   }
-  return properties;
+  return token;
 }
 
-void check_span(const StreamCommand& command, GpsTime now) {
-  if (!command.end) return;
-  if (command.start && *command.end <= *command.start) refuse("--end", "is not after --start");
-  if (!command.start && *command.end <= now) refuse("--end", "is past, and there is no --start");
-}
-
-StreamCommand checked(const RawOptions& raw, const Options& options, const Environment& environment,
-                      GpsTime now) {
-  StreamCommand command;
-  command.kafka_url = raw.kafka_url;
-  command.metadata = raw.metadata;
-  command.channels = raw.channels;
-  command.json = raw.json;
-  command.latency = raw.latency;
-  command.fast_forward = !raw.no_fast_forward;
-  if (command.kafka_url.empty()) refuse("--kafka-url", "is empty");
-  if (command.metadata.empty()) refuse("--metadata", "is empty");
-  if (command.metadata == kStandardInput &&
-      std::count(raw.channels.begin(), raw.channels.end(), kStandardInput) > 0) {
-    refuse("--metadata", "and CHANNEL can't both be read from standard input");
-  }
-  if (options.start->count() > 0) command.start = time_argument("--start", raw.start, now);
-  if (options.end->count() > 0) command.end = time_argument("--end", raw.end, now);
-  if (options.duration->count() > 0) command.duration = span_argument("--duration", raw.duration);
-  if (options.stride->count() > 0) command.stride = span_argument("--stride", raw.stride);
-  check_span(command, now);
-  command.on_gap = gap_policy(raw, options, environment);
-  command.properties = properties_of(raw.properties);
-  return command;
-}
-
-Options add_stream_options(CLI::App& stream, RawOptions& raw) {
-  stream
-      .add_option("CHANNEL", raw.channels,
-                  "Channel names, or globs with *, ? or [...]; '-' reads names from standard "
-                  "input, one a line")
-      ->required()
-      ->type_name("");
-  stream
-      .add_option("--kafka-url", raw.kafka_url,
-                  "Where to read: one or more Kafka brokers, separated by commas; required")
-      ->required()
-      ->type_name("HOST:PORT");
-  stream
-      .add_option("--metadata", raw.metadata,
-                  "Channels as JSON, one a line, as 'find --json' prints them; '-' is standard "
-                  "input; required")
-      ->required()
-      ->type_name("FILE");
-  Options options{};
-  options.start =
-      stream.add_option("--start", raw.start, "First instant (default: now)")->type_name("TIME");
-  options.end =
-      stream.add_option("--end", raw.end, "Instant to stop at, exclusive (default: none)")
-          ->type_name("TIME");
-  options.duration =
-      stream.add_option("--duration", raw.duration, "Length of the stream; not with --end")
-          ->type_name("SPAN")
-          ->excludes(options.end);
-  options.on_gap =
-      stream
-          .add_option("--on-gap", raw.on_gap,
-                      "What to do where no channel has data: fill (nulls, the default), skip "
-                      "(leave the block out) or raise (stop with an error)")
-          ->type_name("fill|skip|raise");
-  options.stride = stream
-                       .add_option("--stride", raw.stride,
-                                   "Length of a block, a multiple of the channels' own (default)")
-                       ->type_name("SPAN");
-  stream.add_flag("--json", raw.json, "Print one JSON object a block");
-  stream.add_flag("--latency", raw.latency,
-                  "Print each block's latency on standard error (a live table shows it anyway)");
-  stream.add_flag("--no-fast-forward", raw.no_fast_forward,
-                  "Never skip data when the reader falls behind (it never does with --start)");
-  stream
-      .add_option("-X", raw.properties,
-                  "Property for librdkafka, such as fetch.wait.max.ms=5; may be repeated")
-      ->type_name("KEY=VALUE")
-      ->expected(1)
-      ->take_all()
-      ->allow_extra_args(false);
+TokenOptions token_options(const GlobalOptions& globals) {
+  const int given = static_cast<int>(globals.token.has_value()) +
+                    static_cast<int>(globals.token_file.has_value()) +
+                    static_cast<int>(globals.no_token);
+  if (given > 1) refuse("--token, --token-file and --no-token", "exclude each other");
+  TokenOptions options;
+  if (globals.no_token) options.mode = TokenOptions::Mode::off;
+  if (globals.token) options.token = *globals.token;
+  if (globals.token && globals.token->empty()) refuse("--token", "is empty");
+  if (globals.token_file) options.token = token_in(*globals.token_file);
   return options;
 }
 
-void add_log_options(CLI::App& app, RawOptions& raw) {
-  app.add_flag("-q,--quiet", raw.quiet, "Log warnings and errors only");
-  app.add_flag("-v,--verbose", raw.verbose, "Log everything, for debugging");
+TlsOptions tls_options(const GlobalOptions& globals) {
+  if (globals.cert.has_value() != globals.key.has_value()) {
+    refuse(globals.cert ? "--cert" : "--key", globals.cert ? "requires --key" : "requires --cert");
+  }
+  TlsOptions options;
+  options.root_certificates = globals.ca.value_or("");
+  options.client_certificate = globals.cert.value_or("");
+  options.client_key = globals.key.value_or("");
+  options.verify = !globals.insecure;
+  return options;
+}
+
+void refuse_ssh(std::string_view argument, std::string_view url) {
+  if (url.substr(0, kSshScheme.size()) != kSshScheme) return;
+  refuse(argument, fmt::format("'{}': ssh is not in this version; forward the port with 'ssh -L' "
+                               "and name it here",
+                               url));
+}
+
+ClientOptions client_options(const GlobalOptions& globals, const ArgumentReader& read) {
+  ClientOptions options;
+  for (const std::string& url : globals.urls) {
+    refuse_ssh("--url", url);
+    options.urls.push_back(url);
+  }
+  if (options.urls.empty()) refuse_ssh(kServerVariable, read.variable(kServerVariable));
+  options.token = token_options(globals);
+  options.tls = tls_options(globals);
+  const std::optional<Duration> timeout = ArgumentReader::span("--timeout", globals.timeout);
+  if (timeout) options.timeout = *timeout;
+  return options;
+}
+
+std::string first_line(std::string_view text) {
+  return std::string(text.substr(0, text.find('\n')));
+}
+
+/// What --help and the like ask for, or nothing.
+std::optional<PrintText> text_asked_for(ProgramOptions& options) {
+  const GlobalOptions& globals = options.globals();
+  if (globals.url_help) return PrintText{std::string(kUrlText)};
+  if (!globals.completion) return std::nullopt;
+  if (*globals.completion != "bash") {
+    refuse("--generate-completion", fmt::format("'{}' is not bash", *globals.completion));
+  }
+  return PrintText{bash_completion(options)};
+}
+
+CommandLine checked(ProgramOptions& options, KnownCommand* command, const ArgumentReader& read) {
+  const GlobalOptions& globals = options.globals();
+  if (std::optional<PrintText> text = text_asked_for(options)) return {std::move(*text)};
+  if (globals.man_pages) return {WriteManPages{*globals.man_pages}};
+  CommandLine line;
+  line.log = log_threshold(globals, read);
+  if (command == nullptr) {
+    line.action = PrintText{options.app().help()};
+    return line;
+  }
+  line.client = client_options(globals, read);
+  command->command->check(read);
+  line.action = std::move(command->command);
+  return line;
+}
+
+void write_file(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream file(path);
+  file << text;
+  file.close();
+  if (!file) throw Error(Errc::io, fmt::format("{} can't be written", path.string()));
 }
 
 }  // namespace
 
 CommandLine parse_command_line(const std::vector<std::string>& arguments,
                                const Environment& environment, GpsTime now) {
-  RawOptions raw;
-  CLI::App app("Timeseries of many channels, as they are published.", "arrakis");
-  app.set_version_flag("--version", std::string(version()), "Print the version");
-  app.formatter(std::make_shared<console::HelpFormatter>());
-  app.footer(kFooter);
-  app.require_subcommand(0, 1);
-  add_log_options(app, raw);
-  CLI::App* stream = app.add_subcommand("stream", "Stream blocks of channels from Kafka");
-  stream->footer(kStreamFooter + ("\n" + std::string(kFooter)));
-  const Options options = add_stream_options(*stream, raw);
-  add_log_options(*stream, raw);
-
+  ProgramOptions options;
+  ArgumentWalk walk(options, arguments);
   try {
+    walk.run();
     // CLI11 takes them from the back.
-    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
-    const console::LogThreshold log = log_threshold(raw, environment);
-    if (!stream->parsed()) return {PrintText{app.help()}, log};
-    return {checked(raw, options, environment, now), log};
+    options.app().parse(
+        std::vector<std::string>(walk.arguments().rbegin(), walk.arguments().rend()));
+    return checked(options, walk.command(), ArgumentReader(environment, now));
+  } catch (const UsageError& error) {
+    return {error};
   } catch (const CLI::CallForHelp&) {
-    const bool of_stream = stream->parsed();
-    return {PrintText{of_stream ? stream->help("arrakis") : app.help()}, {}};
+    if (walk.command() == nullptr) return {PrintText{options.app().help()}};
+    return {PrintText{walk.command()->app->help("arrakis")}};
   } catch (const CLI::CallForVersion& call) {
-    return {PrintText{std::string(call.what()) + "\n"}, {}};
+    return {PrintText{std::string(call.what()) + "\n"}};
   } catch (const CLI::Error& error) {
-    return {UsageError{error.what()}, {}};
+    return {UsageError{first_line(error.what())}};
+  } catch (const Error& error) {
+    return {Refusal{error.what()}};
   }
 }
 
-std::string span_text(const StreamCommand& command) {
-  const auto seconds = [](GpsTime time) { return format_time(time); };
-  std::optional<GpsTime> end = command.end;
-  if (command.start && command.duration) end = *command.start + *command.duration;
-  if (command.start && end)
-    return fmt::format("GPS [{}, {})", seconds(*command.start), seconds(*end));
-  if (command.start) return fmt::format("from GPS {}", seconds(*command.start));
-  if (end) return fmt::format("live until GPS {}", seconds(*end));
-  if (command.duration) return fmt::format("live for {}", format_duration(*command.duration));
-  return "live";
+void write_man_pages(const std::string& folder) {
+  const std::filesystem::path base(folder);
+  std::error_code error;
+  std::filesystem::create_directories(base, error);
+  ProgramOptions options;
+  write_file(base / "arrakis.1", man_page(options));
+  for (const KnownCommand& command : options.commands()) {
+    write_file(base / fmt::format("arrakis-{}.1", command.entry->name), man_page(command));
+  }
 }
 
 }

@@ -2,61 +2,47 @@
 
 /// What the user asked for, read from the command line and the environment and checked.
 
-#include <functional>
-#include <map>
-#include <optional>
+#include <memory>
 #include <string>
-#include <string_view>
 #include <variant>
 #include <vector>
 
-#include "arrakis/mux.hpp"
+#include "arrakis/client.hpp"
 #include "arrakis/time.hpp"
+#include "command.hpp"
 #include "common/program_log.hpp"
+#include "options.hpp"
 
 namespace arrakis::cli {
 
-/// arrakis stream
-struct StreamCommand {
-  std::string kafka_url;
-  std::string metadata;  ///< a file, or "-" for standard input
-  std::vector<std::string> channels;
-  std::optional<GpsTime> start;
-  std::optional<GpsTime> end;
-  std::optional<Duration> duration;
-  GapPolicy on_gap = GapPolicy::fill;
-  std::optional<Duration> stride;
-  bool json = false;
-  bool latency = false;
-  bool fast_forward = true;  ///< where nothing older than now was asked for
-  std::map<std::string, std::string> properties;
-};
-
-/// Something to print, and nothing else to do: help or the version.
+/// Something to print, and nothing else to do: help, the version, a completion script.
 struct PrintText {
   std::string text;
 };
 
-/// A command line that can't be used; `message` is one line that names the argument.
-struct UsageError {
+/// Man pages to be written into a folder.
+struct WriteManPages {
+  std::string folder;
+};
+
+/// What can be read but not be done; `message` is one line.
+struct Refusal {
   std::string message;
 };
 
 struct CommandLine {
-  std::variant<StreamCommand, PrintText, UsageError> command;
-  console::LogThreshold log;
+  std::variant<std::unique_ptr<Command>, PrintText, WriteManPages, UsageError, Refusal> action;
+  console::LogThreshold log = {};
+  ClientOptions client = {};
 };
 
-/// Looks up a variable of the environment; nullptr when it is not set.
-using Environment = std::function<const char*(const char* name)>;
-
-/// Reads the arguments, without the program's name. Relative times count from `now`. Never throws
-/// for what a user can write.
+/// Reads the arguments, without the program's name. Relative times count from `now`. Long options
+/// may be abbreviated, and those before the command may stand after it. Never throws for what a
+/// user can write.
 CommandLine parse_command_line(const std::vector<std::string>& arguments,
                                const Environment& environment, GpsTime now);
 
-/// "live", "live for 10 s", "live until GPS 1400000000", "from GPS 1400000000",
-/// "GPS [1400000000, 1400000010)": which span of time is streamed.
-std::string span_text(const StreamCommand& command);
+/// Writes a page arrakis.1 and one for each command; throws Error(io).
+void write_man_pages(const std::string& folder);
 
 }

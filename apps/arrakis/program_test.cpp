@@ -1,26 +1,22 @@
 // Runs the program itself, against a broker in this process.
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
-#include <map>
 #include <regex>
-#include <sstream>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "arrakis/json.hpp"
 #include "arrakis/kafka.hpp"
 #include "arrakis/version.hpp"
 #include "kafka/embedded_broker.hpp"
+#include "testing/shell_program.hpp"
+#include "testing/temporary_folder.hpp"
 
 namespace arrakis {
 namespace {
@@ -28,90 +24,22 @@ namespace {
 using std::chrono::seconds;
 
 constexpr Duration kStride = std::chrono::microseconds(62'500);
-constexpr Duration kPatience = seconds(30);
-
-struct Result {
-  int status = -1;  ///< exit status, or 1000 + the signal that ended it
-  std::string out, err;
-};
-
-std::string read_file(const std::string& path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
+using testing::lines_of;
+using testing::ShellProgram;
+using Result = ShellProgram::Result;
 
 /// `arrakis` with arguments for the shell, and what the shell does with its output.
-class Program {
- public:
-  Program(const std::string& folder, const std::string& arguments) : folder_(folder) {
-    const std::string command = "exec '" ARRAKIS_PROGRAM "' " + arguments;
-    pid_ = ::fork();
-    if (pid_ == 0) {
-      const std::string redirected =
-          "exec >'" + folder + "/out' 2>'" + folder + "/err'; " + command;
-      ::execl("/bin/bash", "bash", "-c", redirected.c_str(), nullptr);
-      ::_exit(127);
-    }
-  }
-  ~Program() {
-    if (pid_ > 0) {
-      ::kill(pid_, SIGKILL);
-      wait();
-    }
-  }
-  Program(const Program&) = delete;
-  Program& operator=(const Program&) = delete;
+std::string program(const std::string& arguments) { return "'" ARRAKIS_PROGRAM "' " + arguments; }
 
-  void send(int signal) const { ::kill(pid_, signal); }
-  /// Waits until it has printed so many lines.
-  [[nodiscard]] bool wait_for_lines(std::size_t count) const {
-    const auto deadline = std::chrono::steady_clock::now() + kPatience;
-    while (std::chrono::steady_clock::now() < deadline) {
-      const std::string text = read_file(folder_ + "/out");
-      if (static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) >= count) {
-        return true;
-      }
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    return false;
-  }
-  Result wait() {
-    int status = 0;
-    ::waitpid(pid_, &status, 0);
-    pid_ = -1;
-    Result result;
-    result.status = WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
-    result.out = read_file(folder_ + "/out");
-    result.err = read_file(folder_ + "/err");
-    return result;
-  }
-
- private:
-  std::string folder_;
-  pid_t pid_ = -1;
-};
-
-class ProgramTest : public testing::Test {
+class ProgramTest : public ::testing::Test {
  protected:
-  ProgramTest() {
-    std::string path = (std::filesystem::temp_directory_path() / "arrakis-test-XXXXXX").string();
-    if (::mkdtemp(path.data()) != nullptr) folder_ = path;
+  Result run(const std::string& arguments) {
+    return ShellProgram(folder_, program(arguments)).wait();
   }
 
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
-  Result run(const std::string& arguments) { return Program(folder_, arguments).wait(); }
-
-  std::string folder_;
+  testing::TemporaryFolder temporary_;
+  const std::string folder_ = temporary_.path().string();
 };
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
-}
 
 /// A broker with sixteen blocks of two channels from GPS 1400000000 on, and more when asked.
 class StreamProgramTest : public ProgramTest {
@@ -302,21 +230,21 @@ TEST_F(StreamProgramTest, AFullDiskIsAFailure) {
   EXPECT_EQ(result.err, "error: the output can't be written: No space left on device\n");
 }
 
-class StreamSignalTest : public StreamProgramTest, public testing::WithParamInterface<int> {};
+class StreamSignalTest : public StreamProgramTest, public ::testing::WithParamInterface<int> {};
 
 TEST_P(StreamSignalTest, EndsTheStreamAfterCompleteOutput) {
   publish(start_, 16);
-  Program program(folder_, arguments("'X1:*' --json --start 1400000000"));
-  ASSERT_TRUE(program.wait_for_lines(8));
-  program.send(GetParam());
-  const Result result = program.wait();
+  ShellProgram running(folder_, program(arguments("'X1:*' --json --start 1400000000")));
+  ASSERT_TRUE(running.wait_for_lines(8));
+  running.send(GetParam());
+  const Result result = running.wait();
   EXPECT_EQ(result.status, 128 + GetParam());
   EXPECT_EQ(result.err.find("error"), std::string::npos) << result.err;
   for (const std::string& line : lines_of(result.out)) EXPECT_EQ(line.back(), '}');
   EXPECT_EQ(result.out.back(), '\n');
 }
 
-INSTANTIATE_TEST_SUITE_P(Signals, StreamSignalTest, testing::Values(SIGINT, SIGTERM),
+INSTANTIATE_TEST_SUITE_P(Signals, StreamSignalTest, ::testing::Values(SIGINT, SIGTERM),
                          [](const auto& param) { return param.param == SIGINT ? "Int" : "Term"; });
 
 TEST_F(ProgramTest, CtrlCEndsItWhileTheBrokerIsSilent) {
@@ -325,13 +253,13 @@ TEST_F(ProgramTest, CtrlCEndsItWhileTheBrokerIsSilent) {
       << R"("partition_index": 0, "stride": 62500000})"
       << "\n";
   // Port 9 (discard) of the loopback interface: nobody answers.
-  Program program(folder_, "stream --kafka-url 127.0.0.1:9 --metadata " + folder_ +
-                               "/m.jsonl X1:A-B --start 0 > /dev/null 2> >(tee " + folder_ +
-                               "/out >&2)");
-  ASSERT_TRUE(program.wait_for_lines(1));  // "streaming 1 channel(s)": it is about to connect
+  ShellProgram running(
+      folder_, program("stream --kafka-url 127.0.0.1:9 --metadata " + folder_ +
+                       "/m.jsonl X1:A-B --start 0 > /dev/null 2> >(tee " + folder_ + "/out >&2)"));
+  ASSERT_TRUE(running.wait_for_lines(1));  // "streaming 1 channel(s)": it is about to connect
   const auto began = std::chrono::steady_clock::now();
-  program.send(SIGINT);
-  EXPECT_EQ(program.wait().status, 130);
+  running.send(SIGINT);
+  EXPECT_EQ(running.wait().status, 130);
   EXPECT_LT(std::chrono::steady_clock::now() - began, seconds(3));
 }
 

@@ -2,23 +2,35 @@
 
 /// arrakis stream
 
-#include <istream>
-#include <string>
-#include <vector>
-
-#include "command_line.hpp"
-#include "common/program_log.hpp"
-#include "common/stop_signals.hpp"
+#include "command.hpp"
+#include "formats.hpp"
+#include "output_file.hpp"
+#include "request_options.hpp"
 
 namespace arrakis::cli {
 
-/// Does what the command says until the stream ends or a signal comes; returns the exit status.
-/// Throws Error, and OutputClosed when nobody reads the output any more.
-int run_stream(const StreamCommand& command, console::ProgramLog& log,
-               console::StopSignals& signals);
+class StreamCommand final : public Command {
+ public:
+  void add_options(OptionAdder& add) override;
+  void check(const ArgumentReader& read) override;
+  int run(Session& session) override;
 
-/// `names` with every "-" replaced by the names read from `input`: one a line, trimmed, blank lines
-/// and those that begin with '#' left out.
-std::vector<std::string> expand_names(const std::vector<std::string>& names, std::istream& input);
+  [[nodiscard]] const StreamRequest& request() const { return request_; }
+  [[nodiscard]] const std::optional<std::string>& metadata() const {
+    return request_options_.metadata();
+  }
+  [[nodiscard]] Format format() const { return format_; }
+  [[nodiscard]] bool latency() const { return latency_; }
+
+ private:
+  void print_blocks(Session& session, BlockStream& stream) const;
+
+  RequestOptions request_options_;
+  FormatOptions format_options_;
+  OutputFileOptions file_;
+  bool latency_ = false;
+  StreamRequest request_;
+  Format format_ = Format::table;
+};
 
 }

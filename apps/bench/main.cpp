@@ -11,6 +11,7 @@
 #include "bench/detector.hpp"
 #include "bench/drain.hpp"
 #include "bench/encode.hpp"
+#include "bench/flight.hpp"
 #include "bench/latency.hpp"
 #include "bench/memory.hpp"
 #include "bench/versions.hpp"
@@ -161,6 +162,21 @@ Work add_memory(CLI::App& app) {
   return [options] { return memory(*options); };
 }
 
+Work add_flight(CLI::App& app) {
+  const auto options = std::make_shared<FlightOptions>();
+  app.add_option("--channels", options->shape.channels, "Channels of float32 in a batch (64)")
+      ->check(CLI::Range(1, 100'000).description("N"));
+  app.add_option("--rate", options->shape.rate, "Their rate, a multiple of 16 Hz (65536)")
+      ->check(CLI::Range(16, 1 << 24).description("HZ"));
+  app.add_option("--batches", options->batches, "Batches a round (1000)")
+      ->check(CLI::Range(1, 1'000'000).description("N"));
+  app.add_option("--rounds", options->rounds, "Rounds of either side, in turn (5)")
+      ->check(CLI::Range(1, 10'000).description("N"));
+  app.add_flag("--visit", options->visit, "Add up every sample, on either side");
+  add_plain_malloc(app, [options] { options->tune_allocator = false; });
+  return [options] { return flight(*options); };
+}
+
 }
 
 int main(int argc, char** argv) {
@@ -177,6 +193,7 @@ int main(int argc, char** argv) {
   };
   add("drain", "Read everything that fill_topics.py wrote", add_drain);
   add("encode", "Make the messages of blocks", add_encode);
+  add("flight", "Read one stream over Flight, in turns with Arrow's client alone", add_flight);
   add("latency", "Publish 100 channels and time the way to a block, in turns with librdkafka alone",
       add_latency);
   add("detector", "Read 1000 partitions of 100 channels, 16 blocks a second", add_detector);

@@ -2,14 +2,13 @@
 
 /// A publisher in a process of its own, so that what a reader takes can be told from its.
 
-#include <sys/types.h>
-
 #include <cstddef>
 #include <optional>
 #include <string>
 
 #include "arrakis/channel.hpp"
 #include "arrakis/time.hpp"
+#include "bench/child_process.hpp"
 
 namespace arrakis::bench {
 
@@ -20,7 +19,8 @@ struct Backlog {
   std::size_t report_every = 1;
 };
 
-/// Ends with its parent. Not safe from several threads at once.
+/// Ends with its parent; the destructor waits until the process has deleted its topics. Not safe
+/// from several threads at once.
 class PublisherProcess {
  public:
   /// Forks, so there must be no other thread. The process makes the channels' topics on the broker
@@ -28,26 +28,17 @@ class PublisherProcess {
   /// there.
   PublisherProcess(const std::string& bootstrap, const ChannelSet& channels,
                    std::optional<Backlog> backlog = {});
-  /// Waits until the process has deleted its topics.
-  ~PublisherProcess();
-  PublisherProcess(const PublisherProcess&) = delete;
-  PublisherProcess& operator=(const PublisherProcess&) = delete;
 
   [[nodiscard]] const std::string& bootstrap() const { return bootstrap_; }
   /// From here on every stride is published at its end, or the backlog as fast as it goes.
-  void start() const;
+  void start();
   /// Waits until another `report_every` strides of the backlog have been published.
   void wait_for_report();
   /// Ends publishing; how late, at most, a stride was handed to librdkafka, in ms.
   double stop();
 
  private:
-  std::string read_line() const;
-  void end() const;
-
-  pid_t pid_ = 0;
-  int commands_ = -1;
-  int answers_ = -1;
+  ChildProcess process_;
   std::string bootstrap_;
 };
 

@@ -20,8 +20,10 @@ int run_program(const std::function<int()>& body) {
   }
 }
 
-void print_error(std::string_view message) {
-  const std::string line = "error: " + printable(message) + "\n";
+void print_error(std::string_view message) { print_error("error", message); }
+
+void print_error(std::string_view kind, std::string_view message) {
+  const std::string line = std::string(kind) + ": " + printable(message) + "\n";
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 

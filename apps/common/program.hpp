@@ -16,7 +16,9 @@ constexpr int kUsageError = 2;
 /// and kFailure; when nobody reads the output any more, kSuccess and not a word.
 int run_program(const std::function<int()>& body);
 
-/// Prints "error: <message>" as one line on standard error.
+/// Prints "<kind>: <message>" as one line on standard error.
+void print_error(std::string_view kind, std::string_view message);
+/// The same, of the kind "error".
 void print_error(std::string_view message);
 
 }

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "demo/random.hpp"
+#include "common/random.hpp"
 
 namespace arrakis::demo {
 namespace {
@@ -25,7 +25,7 @@ class RedNoise {
   double next() { return value_ = memory_ * value_ + gain_ * random_.normal(); }
 
  private:
-  Random random_;
+  console::Random random_;
   double memory_;
   double gain_;
   double value_;
@@ -65,13 +65,13 @@ class Strain final : public Signal {
 
   double hz_;
   RedNoise red_;
-  Random white_;
+  console::Random white_;
   std::int64_t n_ = 0;
 };
 
 class Oscillation final : public Signal {
  public:
-  Oscillation(double hz, std::uint64_t seed) : Oscillation(hz, seed, Random(seed)) {}
+  Oscillation(double hz, std::uint64_t seed) : Oscillation(hz, seed, console::Random(seed)) {}
 
   double next() override {
     phase_ = std::fmod(phase_ + step_, kTwoPi);
@@ -79,7 +79,7 @@ class Oscillation final : public Signal {
   }
 
  private:
-  Oscillation(double hz, std::uint64_t seed, Random random)
+  Oscillation(double hz, std::uint64_t seed, console::Random random)
       : step_(kTwoPi * random.uniform(0.15, 0.6) / hz),
         phase_(random.uniform(0, kTwoPi)),
         mean_(random.uniform(-5, 5)),
@@ -130,7 +130,7 @@ class State final : public Signal {
   }
 
   double hz_;
-  Random random_;
+  console::Random random_;
   double value_ = kUsual;
   std::int64_t left_ = 0;
 };
@@ -151,7 +151,7 @@ class Bits final : public Signal {
 
  private:
   double hz_;
-  Random random_;
+  console::Random random_;
   std::uint32_t word_ = 0xFF;
 };
 
@@ -180,7 +180,7 @@ std::unique_ptr<Signal> make_bits(double hz, std::uint64_t seed) {
 bool DropoutPlan::is_silent(GpsTime time) const {
   if (time < switched_on_) return false;
   const Duration since = time - switched_on_;
-  Random random(seed_ + static_cast<std::uint64_t>(since / kDropoutPeriod));
+  console::Random random(seed_ + static_cast<std::uint64_t>(since / kDropoutPeriod));
   const double from = random.uniform(4, 6);
   const double length = random.uniform(1, 2);
   const double at = seconds(since % kDropoutPeriod);

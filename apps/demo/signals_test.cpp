@@ -8,8 +8,6 @@
 #include <set>
 #include <vector>
 
-#include "demo/random.hpp"
-
 namespace arrakis::demo {
 namespace {
 
@@ -29,27 +27,6 @@ double rms(const std::vector<double>& samples, std::size_t from, std::size_t to)
 
 std::size_t sample_at(Duration time) {
   return static_cast<std::size_t>(std::chrono::duration<double>(time).count() * kHz);
-}
-
-TEST(Random, IsTheSameEverywhere) {
-  Random random(1);
-  EXPECT_EQ(random.bits(), 0x910A2DEC89025CC1U);
-  EXPECT_EQ(random.bits(), 0xBEEB8DA1658EEC67U);
-}
-
-TEST(Random, NormalHasMeanZeroAndVarianceOne) {
-  Random random(7);
-  constexpr int kCount = 100'000;
-  double sum = 0;
-  double squares = 0;
-  for (int i = 0; i < kCount; ++i) {
-    const double x = random.normal();
-    ASSERT_TRUE(std::isfinite(x));
-    sum += x;
-    squares += x * x;
-  }
-  EXPECT_NEAR(sum / kCount, 0, 0.02);
-  EXPECT_NEAR(squares / kCount, 1, 0.03);
 }
 
 TEST(Signals, DependOnlyOnTheSeed) {

@@ -8,7 +8,7 @@
 
 #include "arrakis/block.hpp"
 #include "arrakis/time.hpp"
-#include "demo/age_histogram.hpp"
+#include "common/age_histogram.hpp"
 #include "demo/detector.hpp"
 
 namespace arrakis::demo {
@@ -30,14 +30,14 @@ class Tally {
   /// Samples that were taken and did not arrive.
   [[nodiscard]] std::uint64_t lost_samples() const { return lost_samples_; }
   [[nodiscard]] Duration span() const { return span_; }
-  [[nodiscard]] const AgeHistogram& ages() const { return ages_; }
+  [[nodiscard]] const console::AgeHistogram& ages() const { return ages_; }
 
   /// A few lines for people, each at most 80 characters.
   [[nodiscard]] std::vector<std::string> summary() const;
 
  private:
   const Detector& detector_;
-  AgeHistogram ages_;
+  console::AgeHistogram ages_;
   Duration span_{};
   std::uint64_t blocks_ = 0;
   std::uint64_t samples_ = 0;

@@ -32,6 +32,12 @@ constexpr std::array kRules = {
                   "a double of seconds means its shortest decimal, exactly"},
     ExceptionRule{"time.json", "kafka_offset_lookup", When::vector_is_wrong,
                   "times to look up are computed in whole numbers"},
+    ExceptionRule{"descriptors.json", "validation", When::vector_is_wrong,
+                  "a request that is refused is answered with the reason"},
+    ExceptionRule{"urls.json", "client", When::vector_is_wrong,
+                  "an IPv6 address gets the default port, too"},
+    ExceptionRule{"urls.json", "kafka_bootstrap", When::vector_is_wrong,
+                  "a broker without a port is refused by name"},
 };
 
 }  // namespace

@@ -11,6 +11,7 @@ void replay_assemble(const VectorFile& file, FileReport& report);
 void replay_budgets(const VectorFile& file, FileReport& report);
 void replay_channels(const VectorFile& file, FileReport& report);
 void replay_column_batches(const VectorFile& file, FileReport& report);
+void replay_descriptors(const VectorFile& file, FileReport& report);
 void replay_durations(const VectorFile& file, FileReport& report);
 void replay_kafka_message(const VectorFile& file, FileReport& report);
 void replay_mux(const VectorFile& file, FileReport& report);
@@ -22,5 +23,6 @@ void replay_schemas(const VectorFile& file, FileReport& report);
 void replay_stream(const VectorFile& file, FileReport& report);
 void replay_time(const VectorFile& file, FileReport& report);
 void replay_topics(const VectorFile& file, FileReport& report);
+void replay_urls(const VectorFile& file, FileReport& report);
 
 }  // namespace arrakis::vectors

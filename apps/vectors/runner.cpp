@@ -25,13 +25,20 @@ struct Entry {
 };
 /// The files of the format at the top of a folder.
 constexpr std::array kFiles = {
-    Entry{"budgets.json", replay_budgets}, Entry{"channels.json", replay_channels},
-    Entry{"descriptors.json", nullptr},    Entry{"durations.json", replay_durations},
-    Entry{"mux.json", replay_mux},         Entry{"partitioning.json", nullptr},
-    Entry{"policy.json", replay_policy},   Entry{"queue.json", replay_queue},
-    Entry{"replay.json", replay_replay},   Entry{"routing.json", nullptr},
-    Entry{"stream.json", replay_stream},   Entry{"time.json", replay_time},
-    Entry{"topics.json", replay_topics},   Entry{"urls.json", nullptr},
+    Entry{"budgets.json", replay_budgets},
+    Entry{"channels.json", replay_channels},
+    Entry{"descriptors.json", replay_descriptors},
+    Entry{"durations.json", replay_durations},
+    Entry{"mux.json", replay_mux},
+    Entry{"partitioning.json", nullptr},
+    Entry{"policy.json", replay_policy},
+    Entry{"queue.json", replay_queue},
+    Entry{"replay.json", replay_replay},
+    Entry{"routing.json", nullptr},
+    Entry{"stream.json", replay_stream},
+    Entry{"time.json", replay_time},
+    Entry{"topics.json", replay_topics},
+    Entry{"urls.json", replay_urls},
 };
 /// Sub-folders in which every JSON file is one, or goes with, a vector.
 constexpr std::array<std::string_view, 3> kFolders = {"flight", "kafka", "schemas"};

@@ -58,12 +58,12 @@ Replayed replay(const Folder& folder) {
 TEST(ReplayFolder, PrintsALineForEachFileAndTheTotalsLast) {
   const Folder folder;
   folder.add("topics.json", kGoodTopics);
-  folder.add("urls.json", "{}");
+  folder.add("partitioning.json", "{}");
   const Replayed replayed = replay(folder);
   EXPECT_EQ(replayed.summary.problem, "");
   EXPECT_EQ(replayed.text,
+            "partitioning.json: no handler\n"
             "topics.json: 2 passed, 0 failed, 0 excepted; metadata: no handler\n"
-            "urls.json: no handler\n"
             "2 passed, 0 failed\n");
 }
 

@@ -32,5 +32,9 @@ ARRAKIS_API std::vector<Channel> read_channels(std::istream& lines, std::string_
 /// {"time_ns": …, "data": {NAME: [samples]}, "channels": {NAME: {…}}, "_duration_ns": …}. Gaps, NaN
 /// and infinities are null, so that it is always valid JSON.
 ARRAKIS_API std::string to_json(const SeriesBlock& block);
+/// Reads such an object; its channels come sorted by name, a null is a gap, unknown keys are
+/// ignored. Throws Error(invalid_argument) that says what is missing or wrong, with the channel's
+/// name where it is about one.
+ARRAKIS_API SeriesBlock block_from_json(std::string_view text);
 
 }  // namespace arrakis::inline v1

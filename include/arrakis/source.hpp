@@ -65,6 +65,8 @@ ARRAKIS_API std::string to_string(const Event& event);
 struct StreamInfo {
   std::string id;  ///< unique, "<broker>/<partition_id>" for Kafka
   ChannelSet channels;
+  /// How much later than its channels' own max_latency a part may come because of who relays it.
+  Duration relay_grace{};
 };
 /// "<first channel by name> +2 more (<id>)": how log lines name a stream.
 ARRAKIS_API std::string describe(const StreamInfo& stream);

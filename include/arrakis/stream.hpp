@@ -25,6 +25,8 @@
 
 namespace arrakis::inline v1 {
 
+class StreamEngine;  // what runs a stream; not public
+
 struct StreamOptions {
   /// First instant wanted, to the nanosecond. None: live, from now.
   std::optional<GpsTime> start;
@@ -69,6 +71,7 @@ struct StreamStats {
   std::uint64_t misaligned = 0;         ///< parts off the stride's grid
   std::uint64_t stride_mismatched = 0;  ///< parts whose length is not the stride
   std::uint64_t future = 0;             ///< parts too far ahead of now
+  std::uint64_t reconnects = 0;         ///< times that the stream was set up anew
 };
 
 /// One time grid over the streams of one or several sources.
@@ -108,6 +111,9 @@ class ARRAKIS_API BlockStream {
   void close();
 
   [[nodiscard]] StreamStats stats() const;
+  /// Where to go on after the last block that next() gave, for StreamRequest::resume; a line of
+  /// text. Empty before the first block, and of a stream that no Client made.
+  [[nodiscard]] std::string resume_token() const;
   /// All channels, in the order of the sources' streams.
   [[nodiscard]] const ChannelSet& channels() const;
   /// Length of a block.
@@ -145,8 +151,9 @@ class ARRAKIS_API BlockStream {
   [[nodiscard]] std::default_sentinel_t end() const { return {}; }
 
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  friend class Client;
+  explicit BlockStream(std::unique_ptr<StreamEngine> engine);
+  std::unique_ptr<StreamEngine> engine_;
 };
 
 }  // namespace arrakis::inline v1

@@ -13,8 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration kRelayGrace = 2s;
-constexpr Duration kStallGrace = 30s;
+constexpr Duration kLeastRelayGrace = 2s;
 
 /// Batches kept for a client when its channels say nothing about latency or stride.
 constexpr std::size_t kDefaultQueueBatches = 2048;
@@ -117,17 +116,22 @@ Duration latency_budget(std::span<const Channel> channels) {
   return saturating_sum(latency, common_stride_of_present(channels));
 }
 
+Duration relay_grace(std::span<const Channel> channels) {
+  const Duration stride = greatest_stride(channels);
+  return std::max(saturating_sum(stride, stride), kLeastRelayGrace);
+}
+
 Duration relay_timeout(std::span<const Channel> channels) {
   const Duration latency = greatest_positive_latency(channels);
   const Duration stride = greatest_stride(channels);
   if (latency == Duration(0) || stride == Duration(0)) return Duration(0);
-  return saturating_sum(latency, stride, std::max(saturating_sum(stride, stride), kRelayGrace));
+  return saturating_sum(latency, stride, relay_grace(channels));
 }
 
-std::optional<Duration> relay_stall_bound(std::span<const Channel> channels) {
+std::optional<Duration> relay_stall_bound(std::span<const Channel> channels, Duration grace) {
   const Duration latency = greatest_positive_latency(channels);
   if (latency == Duration(0)) return std::nullopt;
-  return saturating_sum(latency, greatest_stride(channels), kStallGrace);
+  return saturating_sum(latency, greatest_stride(channels), grace);
 }
 
 std::size_t live_queue_batches(std::span<const Channel> channels) {

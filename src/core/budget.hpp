@@ -3,6 +3,7 @@
 /// Numbers that follow from channels' strides and latencies: common strides, deadlines, budgets.
 /// Formulas: docs/protocol.md. Pure functions.
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -28,13 +29,19 @@ std::optional<Duration> greatest_latency(std::span<const Channel> channels);
 /// latter zero; zero (never behind) when no channel has a latency above zero. Saturates.
 Duration latency_budget(std::span<const Channel> channels);
 
+/// How much later than its latency a part may come because a server relays it: two of the greatest
+/// stride, at least two seconds.
+Duration relay_grace(std::span<const Channel> channels);
 /// The multiplexer's timeout for channels relayed by a server: greatest latency + greatest stride
 /// + max(2 * greatest stride, 2 s); zero when there is no latency above zero or no stride at all.
 Duration relay_timeout(std::span<const Channel> channels);
 
+/// What a live relayed stream may be silent for beyond its latency and stride.
+inline constexpr Duration kStallGrace = std::chrono::seconds(30);
 /// How long a live relayed stream may be silent before it counts as stalled: greatest latency +
-/// greatest stride + 30 s; nothing when no channel has a latency above zero.
-std::optional<Duration> relay_stall_bound(std::span<const Channel> channels);
+/// greatest stride + grace; nothing when no channel has a latency above zero.
+std::optional<Duration> relay_stall_bound(std::span<const Channel> channels,
+                                          Duration grace = kStallGrace);
 
 /// How many batches a server keeps for a live client: what two latency contracts (greatest latency
 /// + common stride of those that have one) hold, at least 16; 2048 when no channel has a latency,

@@ -25,10 +25,11 @@ inline void require(bool holds, std::string_view what, std::string_view input) {
 }
 
 /// Checks that an error about an input says what it is about, in one line of bounded length.
-inline void require_refusal(const Error& error, std::string_view about, std::string_view input) {
+inline void require_refusal(const Error& error, std::string_view about, std::string_view input,
+                            Errc code = Errc::invalid_argument) {
   constexpr std::size_t kMaxMessage = 2000;
   const std::string_view message = error.what();
-  require(error.code() == Errc::invalid_argument, "bad input has the code invalid_argument", input);
+  require(error.code() == code, "bad input has the code that it should", input);
   require(message.find(about) != std::string_view::npos, "an error names what was read", input);
   require(message.size() <= kMaxMessage, "an error is short", input);
   require(message.find('\n') == std::string_view::npos, "an error is one line", input);

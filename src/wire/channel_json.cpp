@@ -17,108 +17,13 @@
 
 #include "arrakis/json.hpp"
 #include "core/quote.hpp"
+#include "wire/json_text.hpp"
+#include "wire/json_value.hpp"
 
 namespace arrakis::inline v1 {
 namespace {
 
 using nlohmann::json;
-
-// Writing: the text is that of Python's json module at its defaults, byte for byte, so that both
-// sides' lines can be compared and hashed.
-
-struct CodePoint {
-  char32_t value;
-  std::size_t bytes;
-};
-
-constexpr char32_t kReplacement = 0xFFFD;
-constexpr char32_t kLastCodePoint = 0x10FFFF;
-
-constexpr bool is_surrogate(char32_t c) { return c >= 0xD800 && c <= 0xDFFF; }
-
-// The first code point of `text`, not empty; kReplacement for a byte that does not begin one.
-CodePoint decode_utf8(std::string_view text) {
-  struct Form {
-    unsigned mask;
-    unsigned lead;
-    std::size_t bytes;
-    char32_t least;
-  };
-  static constexpr Form kForms[] = {
-      {0x80, 0x00, 1, 0}, {0xE0, 0xC0, 2, 0x80}, {0xF0, 0xE0, 3, 0x800}, {0xF8, 0xF0, 4, 0x10000}};
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  for (const Form& form : kForms) {
-    if ((byte(0) & form.mask) != form.lead) continue;
-    if (text.size() < form.bytes) break;
-    char32_t value = byte(0) & ~form.mask & 0xFFU;
-    for (std::size_t i = 1; i < form.bytes; ++i) {
-      if ((byte(i) & 0xC0U) != 0x80U) return {kReplacement, 1};
-      value = value << 6U | (byte(i) & 0x3FU);
-    }
-    if (value < form.least || value > kLastCodePoint || is_surrogate(value)) break;
-    return {value, form.bytes};
-  }
-  return {kReplacement, 1};
-}
-
-void append_unit(std::string& out, char32_t unit) {
-  fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<std::uint32_t>(unit));
-}
-
-void append_escaped(std::string& out, char32_t c) {
-  constexpr char32_t kFirstBeyondBmp = 0x10000;
-  if (c < kFirstBeyondBmp) {
-    append_unit(out, c);
-    return;
-  }
-  append_unit(out, 0xD800 + ((c - kFirstBeyondBmp) >> 10U));
-  append_unit(out, 0xDC00 + ((c - kFirstBeyondBmp) & 0x3FFU));
-}
-
-// Whether a character stands for itself in a JSON string.
-constexpr bool is_plain(char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; }
-
-void append_special(std::string& out, char32_t c) {
-  switch (c) {
-    case '"':
-      out += "\\\"";
-      break;
-    case '\\':
-      out += "\\\\";
-      break;
-    case '\n':
-      out += "\\n";
-      break;
-    case '\r':
-      out += "\\r";
-      break;
-    case '\t':
-      out += "\\t";
-      break;
-    case '\f':
-      out += "\\f";
-      break;
-    case '\b':
-      out += "\\b";
-      break;
-    default:
-      append_escaped(out, c);
-  }
-}
-
-void append_string(std::string& out, std::string_view text) {
-  out += '"';
-  while (true) {
-    const auto special = std::find_if_not(text.begin(), text.end(), is_plain);
-    out.append(text.begin(), special);
-    text.remove_prefix(static_cast<std::size_t>(special - text.begin()));
-    if (text.empty()) break;
-    const CodePoint c = decode_utf8(text);
-    append_special(out, c.value);
-    text.remove_prefix(c.bytes);
-  }
-  out += '"';
-}
 
 template <typename T>
 requires std::is_integral_v<T>
@@ -140,32 +45,15 @@ void append_number(std::string& out, double value) {
   if (written.find_first_of(".e") == std::string_view::npos) out += ".0";
 }
 
-class ObjectWriter {
- public:
-  explicit ObjectWriter(std::string& out) : out_(out) { out_ += '{'; }
-  void close() { out_ += '}'; }
-
-  void key(std::string_view name) {
-    if (!is_first_) out_ += ", ";
-    is_first_ = false;
-    append_string(out_, name);
-    out_ += ": ";
-  }
-
- private:
-  std::string& out_;
-  bool is_first_ = true;
-};
-
 class ChannelWriter {
  public:
   ChannelWriter(std::string& out, NullFields nulls) : out_(out), nulls_(nulls), object_(out) {}
 
   void write(const Channel& channel) {
     object_.key("name");
-    append_string(out_, channel.name());
+    append_json_string(out_, channel.name());
     object_.key("data_type");
-    append_string(out_, to_string(channel.data_type()));
+    append_json_string(out_, to_string(channel.data_type()));
     object_.key("sample_rate");
     out_ += channel.sample_rate().to_string();
     field("time", channel.time);
@@ -189,14 +77,14 @@ class ChannelWriter {
       out_ += "null";
     }
   }
-  void append_value(const std::string& text) { append_string(out_, text); }
+  void append_value(const std::string& text) { append_json_string(out_, text); }
   void append_value(std::uint32_t number) { append_number(out_, number); }
   void append_value(Duration duration) { append_number(out_, duration.count()); }
   void append_value(GpsTime time) { append_number(out_, time.ns()); }
 
   std::string& out_;
   NullFields nulls_;
-  ObjectWriter object_;
+  JsonObjectWriter object_;
 };
 
 template <typename T>
@@ -222,20 +110,6 @@ void append_samples(std::string& out, const Series& series) {
   visit_type(series.channel().data_type(), [&]<typename T>(T) { append_samples<T>(out, series); });
 }
 
-// Reading.
-
-constexpr std::size_t kExcerptBytes = 60;
-constexpr double kExact = 9007199254740992.0;  // up to here a double names one integer
-
-std::string excerpt(const json& value) {
-  // Not their text: writing it takes as much stack as they are deep.
-  if (value.is_array()) return "an array";
-  if (value.is_object()) return "an object";
-  std::string text = value.dump(-1, ' ', true, json::error_handler_t::replace);
-  if (text.size() > kExcerptBytes) text.replace(kExcerptBytes, std::string::npos, "…");
-  return text;
-}
-
 [[noreturn]] void throw_invalid(const std::string& message) {
   throw Error(Errc::invalid_argument, message);
 }
@@ -245,7 +119,7 @@ class FieldReader {
  public:
   explicit FieldReader(const json& object) : object_(object) {
     if (!object.is_object()) {
-      throw_invalid(fmt::format("a channel is a JSON object, not {}", excerpt(object)));
+      throw_invalid(fmt::format("a channel is a JSON object, not {}", json_excerpt(object)));
     }
     const auto name = object.find("name");
     if (name != object.end() && name->is_string()) name_ = name->get<std::string>();
@@ -273,7 +147,8 @@ class FieldReader {
       fail(key, "a number of samples a second above zero", value);
     }
     // The text of a greater integer need not be one that JSON readers take for an integer.
-    const bool keeps_integer_form = value.is_number_unsigned() && value.get<double>() <= kExact;
+    const bool keeps_integer_form =
+        value.is_number_unsigned() && value.get<double>() <= kGreatestExactDouble;
     if (keeps_integer_form) return SampleRate(value.get<std::uint64_t>());
     return SampleRate(value.get<double>());
   }
@@ -308,7 +183,7 @@ class FieldReader {
     return *value;
   }
   [[noreturn]] void fail(const char* key, std::string_view expected, const json& value) const {
-    fail(fmt::format("'{}' must be {}, not {}", key, expected, excerpt(value)));
+    fail(fmt::format("'{}' must be {}, not {}", key, expected, json_excerpt(value)));
   }
   [[nodiscard]] std::string text_of(const char* key, const json& value) const {
     if (!value.is_string()) fail(key, "a string", value);
@@ -321,30 +196,33 @@ class FieldReader {
                                                     std::int64_t greatest) const {
     const json* value = find(key);
     if (value == nullptr) return std::nullopt;
-    const std::optional<std::int64_t> number = as_integer(*value);
+    const std::optional<std::int64_t> number = json_integer(*value);
     if (!number || *number < least || *number > greatest) {
       fail(key, fmt::format("an integer from {} to {}", least, greatest), *value);
     }
     return number;
   }
-  static std::optional<std::int64_t> as_integer(const json& value) {
-    if (value.is_number_unsigned()) {
-      const auto number = value.get<std::uint64_t>();
-      constexpr auto kMax = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-      return number <= kMax ? std::optional(static_cast<std::int64_t>(number)) : std::nullopt;
-    }
-    if (value.is_number_integer()) return value.get<std::int64_t>();
-    if (!value.is_number_float()) return std::nullopt;
-    const auto real = value.get<double>();
-    if (std::trunc(real) != real || std::abs(real) > kExact) return std::nullopt;
-    return static_cast<std::int64_t>(real);
-  }
-
   const json& object_;
   std::optional<std::string> name_;
 };
 
-Channel read_channel(const json& object) {
+bool is_blank(std::string_view line) {
+  return line.find_first_not_of(" \t\r\v\f") == std::string_view::npos;
+}
+
+}
+
+nlohmann::json parse_json(std::string_view text) {
+  try {
+    return json::parse(text.begin(), text.end());
+  } catch (const json::parse_error& error) {
+    throw_invalid(fmt::format("not valid JSON (at byte {})", error.byte));
+  } catch (const json::out_of_range&) {
+    throw_invalid("a number in it is greater than any that a double holds");
+  }
+}
+
+Channel channel_of(const json& object) {
   const FieldReader fields(object);
   const std::string name = fields.required_text("name");
   if (!parse_channel_name(name)) {
@@ -364,29 +242,13 @@ Channel read_channel(const json& object) {
   return channel;
 }
 
-json parse(std::string_view text) {
-  try {
-    return json::parse(text.begin(), text.end());
-  } catch (const json::parse_error& error) {
-    throw_invalid(fmt::format("not valid JSON (at byte {})", error.byte));
-  } catch (const json::out_of_range&) {
-    throw_invalid("a number in it is greater than any that a double holds");
-  }
-}
-
-bool is_blank(std::string_view line) {
-  return line.find_first_not_of(" \t\r\v\f") == std::string_view::npos;
-}
-
-}
-
 std::string to_json(const Channel& channel, NullFields nulls) {
   std::string out;
   ChannelWriter(out, nulls).write(channel);
   return out;
 }
 
-Channel channel_from_json(std::string_view text) { return read_channel(parse(text)); }
+Channel channel_from_json(std::string_view text) { return channel_of(parse_json(text)); }
 
 std::vector<Channel> read_channels(std::istream& lines, std::string_view origin) {
   std::vector<Channel> channels;
@@ -405,12 +267,12 @@ std::vector<Channel> read_channels(std::istream& lines, std::string_view origin)
 
 std::string to_json(const SeriesBlock& block) {
   std::string out;
-  ObjectWriter object(out);
+  JsonObjectWriter object(out);
   object.key("time_ns");
   append_number(out, block.time().ns());
 
   object.key("data");
-  ObjectWriter data(out);
+  JsonObjectWriter data(out);
   for (std::size_t i = 0; i < block.size(); ++i) {
     data.key(block.channels()[i].name());
     append_samples(out, block.at(i));
@@ -418,7 +280,7 @@ std::string to_json(const SeriesBlock& block) {
   data.close();
 
   object.key("channels");
-  ObjectWriter channels(out);
+  JsonObjectWriter channels(out);
   for (const Channel& channel : block.channels()) {
     channels.key(channel.name());
     ChannelWriter(out, NullFields::omitted).write(channel);

@@ -1,6 +1,5 @@
 #include "wire/row_decoder.hpp"
 
-#include <arrow/util/compression.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <utility>
 
 #include "core/result.hpp"
+#include "wire/inflater.hpp"
 #include "wire/row_message.hpp"
 #include "wire/row_table.hpp"
 
@@ -114,90 +114,6 @@ class Shape {
   std::shared_ptr<const RowLayout> layout_;
 };
 
-/// Unfolds compressed buffers, never more than a budget.
-class Inflater {
- public:
-  explicit Inflater(std::size_t budget) : budget_(budget) {}
-
-  /// Replaces the batch's buffers by unfolded ones and returns what keeps them.
-  Result<std::shared_ptr<const void>> unfold(Bytes message, const RowBatch& batch,
-                                             std::array<Bytes, row_buffer_count>& buffers) {
-    std::array<Folded, row_buffer_count> folded;
-    std::size_t words = 0;
-    for (std::size_t i = 0; i < row_buffer_count; ++i) {
-      auto read = read_prefix(message.subspan(batch.buffers[i].offset, batch.buffers[i].size));
-      if (!read) return tl::unexpected(read.error());
-      folded[i] = *read;
-      if (folded[i].size > budget_) {
-        return failure(Errc::decode, fmt::format("unfolds to more than {} bytes", limit_));
-      }
-      budget_ -= folded[i].size;
-      words += words_for(folded[i].size);
-    }
-    auto codec = arrow::util::Codec::Create(
-        batch.codec == BodyCodec::zstd ? arrow::Compression::ZSTD : arrow::Compression::LZ4_FRAME);
-    if (!codec.ok()) return failure(Errc::decode, codec.status().ToString());
-
-    auto storage = std::make_shared<std::vector<std::uint64_t>>(words);
-    auto* next = reinterpret_cast<std::byte*>(storage->data());
-    for (std::size_t i = 0; i < row_buffer_count; ++i) {
-      if (auto filled = fill(**codec, folded[i], next); !filled) {
-        return tl::unexpected(filled.error());
-      }
-      buffers[i] = {next, folded[i].size};
-      next += words_for(folded[i].size) * sizeof(std::uint64_t);
-    }
-    return storage;
-  }
-
- private:
-  static constexpr std::int64_t kStoredAsIs = -1;
-
-  struct Folded {
-    Bytes bytes;
-    std::size_t size = 0;  ///< unfolded
-    bool stored_as_is = true;
-  };
-
-  static std::size_t words_for(std::size_t bytes) { return bytes / sizeof(std::uint64_t) + 1; }
-
-  /// A compressed buffer starts with its unfolded size.
-  static Result<Folded> read_prefix(Bytes buffer) {
-    if (buffer.empty()) return Folded{};
-    std::int64_t size = 0;
-    if (buffer.size() < sizeof size) {
-      return failure(Errc::decode, fmt::format("a compressed buffer of {} bytes", buffer.size()));
-    }
-    std::memcpy(&size, buffer.data(), sizeof size);
-    const Bytes rest = buffer.subspan(sizeof size);
-    if (size == kStoredAsIs) return Folded{rest, rest.size(), true};
-    if (size < 0)
-      return failure(Errc::decode, fmt::format("a buffer that unfolds to {} bytes", size));
-    return Folded{rest, static_cast<std::size_t>(size), false};
-  }
-
-  static Result<void> fill(arrow::util::Codec& codec, const Folded& folded, std::byte* output) {
-    if (folded.size == 0) return {};
-    if (folded.stored_as_is) {
-      std::memcpy(output, folded.bytes.data(), folded.size);
-      return {};
-    }
-    const auto written = codec.Decompress(
-        static_cast<std::int64_t>(folded.bytes.size()),
-        reinterpret_cast<const std::uint8_t*>(folded.bytes.data()),
-        static_cast<std::int64_t>(folded.size), reinterpret_cast<std::uint8_t*>(output));
-    if (!written.ok()) return failure(Errc::decode, written.status().message());
-    if (*written != static_cast<std::int64_t>(folded.size)) {
-      return failure(Errc::decode, fmt::format("a buffer unfolds to {} bytes, {} announced",
-                                               *written, folded.size));
-    }
-    return {};
-  }
-
-  std::size_t budget_;
-  std::size_t limit_ = budget_;
-};
-
 Bitmap bitmap_in(Bytes bytes) { return Bitmap{bytes, 0}; }
 
 RowTable table_of(const RowMessage& message, const RowBatch& batch,
@@ -267,15 +183,21 @@ class RowDecoder::Impl {
     bool has_useless = false;  // a batch of wanted rows of which none is usable
     Inflater inflater(limits_.max_decompressed_bytes);
     for (const RowBatch& batch : message->batches) {
+      std::span<const ByteRange> ranges = batch.buffers;
+      Bytes bytes = received.bytes;
+      std::shared_ptr<const void> owner = received.owner;
+      Inflater::Unfolded unfolded;
+      if (batch.codec != BodyCodec::none) {
+        auto done = inflater.unfold(received.bytes, ranges, batch.codec);
+        if (!done) return refused(done.error().what());
+        unfolded = *std::move(done);
+        ranges = unfolded.ranges;
+        bytes = unfolded.bytes;
+        owner = std::move(unfolded.owner);
+      }
       std::array<Bytes, row_buffer_count> buffers;
       for (std::size_t i = 0; i < row_buffer_count; ++i) {
-        buffers[i] = received.bytes.subspan(batch.buffers[i].offset, batch.buffers[i].size);
-      }
-      std::shared_ptr<const void> owner = received.owner;
-      if (batch.codec != BodyCodec::none) {
-        auto unfolded = inflater.unfold(received.bytes, batch, buffers);
-        if (!unfolded) return refused(unfolded.error().what());
-        owner = *std::move(unfolded);
+        buffers[i] = bytes.subspan(ranges[i].offset, ranges[i].size);
       }
       const RowTable table = table_of(*message, batch, buffers);
       Result<RowLayout> mapped = mapper_.map(table);

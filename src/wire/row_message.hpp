@@ -10,23 +10,14 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "arrakis/channel.hpp"
 #include "core/result.hpp"
+#include "wire/ipc_metadata.hpp"
 
 namespace arrakis::inline v1 {
-
-struct ByteRange {
-  std::size_t offset = 0;
-  std::size_t size = 0;
-  [[nodiscard]] std::size_t end() const { return offset + size; }
-};
-
-enum class BodyCodec : std::uint8_t { none, lz4_frame, zstd };
 
 /// The buffers of the three columns.
 enum RowBuffer : std::size_t {

@@ -215,24 +215,11 @@ RowPart::RowPart(GpsTime time, std::shared_ptr<const RowLayout> layout, const st
     : BlockPart(time, layout->duration, layout->covered.size * layout->sample_bytes),
       layout_(std::move(layout)),
       owner_(std::move(owner)),
-      covered_values_(layout_->covered.size == 0
-                          ? nullptr
-                          : values + layout_->covered.first * layout_->sample_bytes),
-      validity_(validity),
-      aligned_(reinterpret_cast<std::uintptr_t>(covered_values_) % layout_->sample_bytes == 0
-                   ? covered_values_
-                   : nullptr) {}
-
-const std::byte* RowPart::copy_values() const {
-  std::call_once(copied_, [this] {
-    const std::size_t bytes = layout_->covered.size * layout_->sample_bytes;
-    const std::size_t words = bytes / sizeof(std::uint64_t) + 1;
-    copy_ = std::make_unique_for_overwrite<std::uint64_t[]>(words);
-    std::memcpy(copy_.get(), covered_values_, bytes);
-    aligned_.store(reinterpret_cast<const std::byte*>(copy_.get()), std::memory_order_release);
-  });
-  return aligned_.load(std::memory_order_acquire);
-}
+      values_(layout_->covered.size == 0
+                  ? std::span<const std::byte>()
+                  : std::span(values + layout_->covered.first * layout_->sample_bytes, bytes()),
+              layout_->sample_bytes),
+      validity_(validity) {}
 
 Samples RowPart::samples(std::size_t channel) const {
   if (channel >= layout_->spans.size()) return {};
@@ -241,7 +228,7 @@ Samples RowPart::samples(std::size_t channel) const {
   Samples samples;
   samples.present = true;
   samples.size = span.size;
-  samples.values = aligned_values() + (span.first - layout_->covered.first) * layout_->sample_bytes;
+  samples.values = values_.data() + (span.first - layout_->covered.first) * layout_->sample_bytes;
   if (validity_.all_valid()) return samples;
   const std::size_t bit = validity_.offset + span.first;
   samples.gap_count = count_zero_bits(validity_.bits(), bit, span.size);

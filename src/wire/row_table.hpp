@@ -5,11 +5,9 @@
 /// The decoder makes a RowTable from a message's bytes, the Arrow conversion from a record batch's
 /// buffers; RowMapper checks it and RowPart hands out its samples.
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -20,6 +18,7 @@
 #include "arrakis/fwd.hpp"
 #include "arrakis/time.hpp"
 #include "core/result.hpp"
+#include "wire/aligned_bytes.hpp"
 #include "wire/bitmap.hpp"
 #include "wire/part.hpp"
 
@@ -92,20 +91,10 @@ class RowPart final : public BlockPart {
   [[nodiscard]] bool has_gaps() const override;
 
  private:
-  /// The first covered sample, at an address aligned for its type.
-  [[nodiscard]] const std::byte* aligned_values() const {
-    const std::byte* values = aligned_.load(std::memory_order_acquire);
-    return values != nullptr ? values : copy_values();
-  }
-  const std::byte* copy_values() const;
-
   std::shared_ptr<const RowLayout> layout_;
   std::shared_ptr<const void> owner_;
-  const std::byte* covered_values_;
+  AlignedBytes values_;  // those covered
   Bitmap validity_;
-  mutable std::atomic<const std::byte*> aligned_;  // nullptr: misaligned and not copied yet
-  mutable std::once_flag copied_;
-  mutable std::unique_ptr<std::uint64_t[]> copy_;
 };
 
 /// The time of the table's first row. rows > 0, checked by map().

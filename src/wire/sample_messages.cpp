@@ -130,35 +130,6 @@ std::shared_ptr<arrow::RecordBatch> batch_of(const std::vector<SampleRow>& rows,
                                   static_cast<std::int64_t>(rows.size()), std::move(arrays));
 }
 
-std::string describe(const BlockPart& part, const ChannelSet& channels) {
-  std::string text = fmt::format("at {} for {}, gaps {}\n", part.time().ns(),
-                                 part.duration().count(), part.has_gaps());
-  for (std::size_t i = 0; i < channels.size(); ++i) {
-    const Samples samples = part.samples(i);
-    text += fmt::format("{}: present {}, {} samples, {} gaps:", channels[i].name(), samples.present,
-                        samples.size, samples.gap_count);
-    const std::size_t bytes_each = size_of(channels[i].data_type());
-    for (std::size_t k = 0; k < samples.size; ++k) {
-      const std::size_t bit = samples.validity_offset + k;
-      if (samples.validity != nullptr &&
-          ((unsigned{samples.validity[bit / 8]} >> (bit % 8)) & 1U) == 0) {
-        text += " gap";
-        continue;
-      }
-      visit_type(channels[i].data_type(), [&](auto type) {
-        using T = decltype(type);
-        // Through T, so that UndefinedBehaviorSanitizer sees the alignment.
-        const T value = reinterpret_cast<const T*>(samples.values)[k];
-        std::uint64_t bits = 0;
-        std::memcpy(&bits, &value, bytes_each);
-        text += fmt::format(" {:x}", bits);
-      });
-    }
-    text += '\n';
-  }
-  return text;
-}
-
 constexpr std::size_t kExercisedChannels = 4;
 constexpr std::size_t kTypes = 10;
 
@@ -285,6 +256,35 @@ ReceivedBytes received(std::span<const std::byte> message, std::size_t misalignm
 
 ReceivedBytes received(const std::string& message, std::size_t misalignment) {
   return received(std::as_bytes(std::span(message)), misalignment);
+}
+
+std::string describe(const BlockPart& part, const ChannelSet& channels) {
+  std::string text = fmt::format("at {} for {}, gaps {}\n", part.time().ns(),
+                                 part.duration().count(), part.has_gaps());
+  for (std::size_t i = 0; i < channels.size(); ++i) {
+    const Samples samples = part.samples(i);
+    text += fmt::format("{}: present {}, {} samples, {} gaps:", channels[i].name(), samples.present,
+                        samples.size, samples.gap_count);
+    const std::size_t bytes_each = size_of(channels[i].data_type());
+    for (std::size_t k = 0; k < samples.size; ++k) {
+      const std::size_t bit = samples.validity_offset + k;
+      if (samples.validity != nullptr &&
+          ((unsigned{samples.validity[bit / 8]} >> (bit % 8)) & 1U) == 0) {
+        text += " gap";
+        continue;
+      }
+      visit_type(channels[i].data_type(), [&](auto type) {
+        using T = decltype(type);
+        // Through T, so that UndefinedBehaviorSanitizer sees the alignment.
+        const T value = reinterpret_cast<const T*>(samples.values)[k];
+        std::uint64_t bits = 0;
+        std::memcpy(&bits, &value, bytes_each);
+        text += fmt::format(" {:x}", bits);
+      });
+    }
+    text += '\n';
+  }
+  return text;
 }
 
 std::string describe(const DecodeResult& result, const ChannelSet& channels) {

@@ -51,6 +51,8 @@ std::vector<SampleRow> sample_rows(std::size_t count, std::int64_t time_ns);
 ReceivedBytes received(std::span<const std::byte> message, std::size_t misalignment = 0);
 ReceivedBytes received(const std::string& message, std::size_t misalignment = 0);
 
+/// Text that says all of a part, every sample in it.
+std::string describe(const BlockPart& part, const ChannelSet& channels);
 /// Text that says all of a decoded message.
 std::string describe(const DecodeResult& result, const ChannelSet& channels);
 

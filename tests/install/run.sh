@@ -66,3 +66,5 @@ done
 [ "$("$work/by-cmake/arrow_consumer")" = "1 row" ] || fail "arrow_consumer"
 
 "$tree/bin/arrakis" --version | grep -qF "$version" || fail "arrakis --version"
+[ -s "$tree/share/man/man1/arrakis-find.1" ] || fail "no man page"
+bash -n "$tree/share/bash-completion/completions/arrakis" || fail "completion"

@@ -1,15 +1,9 @@
 #include "testing/real_broker.hpp"
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <chrono>
 #include <csignal>
@@ -25,6 +19,7 @@
 #include <thread>
 
 #include "kafka/handle.hpp"
+#include "testing/processes.hpp"
 
 namespace arrakis::testing {
 
@@ -35,87 +30,6 @@ constexpr int kAdminTimeoutMs = 30'000;
 /// How long a broker may take to end, or to start.
 constexpr std::chrono::seconds kLifeTimeout{120};
 constexpr std::chrono::milliseconds kLookInterval{10};
-
-sockaddr_in loopback(int port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  address.sin_port = htons(static_cast<std::uint16_t>(port));
-  return address;
-}
-
-bool is_free(int port) {
-  const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const sockaddr_in address = loopback(port);
-  const bool free =
-      bind(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
-  close(descriptor);
-  return free;
-}
-
-bool is_listened_to(int port) {
-  const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const sockaddr_in address = loopback(port);
-  const bool answered =
-      connect(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
-  close(descriptor);
-  return answered;
-}
-
-/// A port that is free together with the next one, for the broker's controller. No other test
-/// program gets it while this lives, although nobody listens yet or for the moment: a local
-/// socket's name stands for it, which the kernel gives back when the process ends.
-class PortPair {
- public:
-  PortPair() {
-    constexpr int kLowest = 20'000;
-    constexpr int kCount = 5'000;  // below the range of outgoing connections
-    for (int attempt = 0; attempt < kCount; ++attempt) {
-      const int port = kLowest + 2 * ((getpid() + attempt) % kCount);
-      claim_ = try_claim(port);
-      if (claim_ < 0) continue;
-      if (is_free(port) && is_free(port + 1)) {
-        port_ = port;
-        return;
-      }
-      close(claim_);
-    }
-    throw std::runtime_error("no two free ports in a row");
-  }
-  ~PortPair() { close(claim_); }
-  PortPair(const PortPair&) = delete;
-  PortPair& operator=(const PortPair&) = delete;
-
-  [[nodiscard]] int broker() const { return port_; }
-  [[nodiscard]] int controller() const { return port_ + 1; }
-
- private:
-  /// A descriptor that holds the name; -1 when somebody else does.
-  static int try_claim(int port) {
-    const int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    // A first byte of zero: a name of the kernel's, without a file.
-    const std::string name = fmt::format("arrakis-test-port-{}", port);
-    std::copy(name.begin(), name.end(), address.sun_path + 1);
-    const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
-    if (bind(descriptor, reinterpret_cast<const sockaddr*>(&address), size) == 0) return descriptor;
-    close(descriptor);
-    return -1;
-  }
-
-  int port_ = 0;
-  int claim_ = -1;
-};
-
-/// Whether the process still runs; a dead one that nobody has waited for does not.
-bool is_running(pid_t pid) {
-  std::ifstream file(fmt::format("/proc/{}/stat", pid));
-  std::string line;
-  if (!std::getline(file, line)) return false;
-  const std::size_t name_end = line.rfind(')');  // a name may hold anything
-  return name_end + 2 < line.size() && line[name_end + 2] != 'Z' && line[name_end + 2] != 'X';
-}
 
 /// Runs an admin operation through a client of its own and throws when it fails.
 void administer(const std::string& bootstrap, const char* what,
@@ -181,9 +95,9 @@ class BrokerNode {
   BrokerNode(const BrokerNode&) = delete;
   BrokerNode& operator=(const BrokerNode&) = delete;
 
-  [[nodiscard]] std::string address() const { return fmt::format("127.0.0.1:{}", ports_.broker()); }
+  [[nodiscard]] std::string address() const { return fmt::format("127.0.0.1:{}", ports_.first()); }
   [[nodiscard]] std::string controller() const {
-    return fmt::format("127.0.0.1:{}", ports_.controller());
+    return fmt::format("127.0.0.1:{}", ports_.second());
   }
   void set_properties(Settings properties) { properties_ = std::move(properties); }
   void set_heap(std::string heap) { heap_ = std::move(heap); }
@@ -196,14 +110,17 @@ class BrokerNode {
     run(
         fmt::format("KAFKA_LIBS='{}/kafka' KAFKA_WAIT={} {} '{}/tests/kafka/start.sh' -k -p {} "
                     "-d '{}/data' -w {}{}",
-                    ARRAKIS_DEPS, kLifeTimeout.count(), heap_, ARRAKIS_SOURCE_DIR, ports_.broker(),
+                    ARRAKIS_DEPS, kLifeTimeout.count(), heap_, ARRAKIS_SOURCE_DIR, ports_.first(),
                     folder_, getpid(), options));
     std::ifstream(folder_ + "/data/broker.pid") >> pid_;
     if (pid_ <= 0) throw std::runtime_error("no process id of the broker at " + address());
   }
 
-  void send(int signal) const {
-    if (pid_ > 0) ::kill(pid_, signal);
+  void freeze() const {
+    if (pid_ > 0) testing::freeze(pid_);
+  }
+  void thaw() const {
+    if (pid_ > 0) ::kill(pid_, SIGCONT);
   }
 
   /// Ends it with a signal; returns when the process and its ports are gone.
@@ -212,8 +129,7 @@ class BrokerNode {
     ::kill(pid_, signal);
     // A process whose first thread has gone may still have others that hold its ports.
     const auto lives = [&] {
-      return is_running(pid_) || is_listened_to(ports_.broker()) ||
-             is_listened_to(ports_.controller());
+      return is_running(pid_) || is_listened_to(ports_.first()) || is_listened_to(ports_.second());
     };
     const auto deadline = std::chrono::steady_clock::now() + kLifeTimeout;
     while (lives()) {
@@ -281,8 +197,8 @@ RealBroker::~RealBroker() = default;
 void RealBroker::kill() { node_->end(SIGKILL); }
 void RealBroker::terminate() { node_->end(SIGTERM); }
 void RealBroker::restart() { node_->start(); }
-void RealBroker::freeze() { node_->send(SIGSTOP); }
-void RealBroker::thaw() { node_->send(SIGCONT); }
+void RealBroker::freeze() { node_->freeze(); }
+void RealBroker::thaw() { node_->thaw(); }
 
 void RealBroker::create_topic(const std::string& name, int partitions, const Settings& settings) {
   create_topic_on(bootstrap_, name, partitions, 1, settings);
@@ -346,7 +262,7 @@ void RealCluster::create_topic(const std::string& name, int partitions, const Se
 void RealCluster::kill(std::size_t node) { nodes_.at(node)->end(SIGKILL); }
 void RealCluster::terminate(std::size_t node) { nodes_.at(node)->end(SIGTERM); }
 void RealCluster::restart(std::size_t node) { nodes_.at(node)->start(); }
-void RealCluster::freeze(std::size_t node) { nodes_.at(node)->send(SIGSTOP); }
-void RealCluster::thaw(std::size_t node) { nodes_.at(node)->send(SIGCONT); }
+void RealCluster::freeze(std::size_t node) { nodes_.at(node)->freeze(); }
+void RealCluster::thaw(std::size_t node) { nodes_.at(node)->thaw(); }
 
 }

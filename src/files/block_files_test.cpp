@@ -18,15 +18,17 @@
 #include "arrakis/json.hpp"
 #include "files/block_reader_exercise.hpp"
 #include "files/file_size_limit.hpp"
-#include "files/temporary_folder.hpp"
 #include "testing/channels.hpp"
 #include "testing/corpus.hpp"
+#include "testing/temporary_folder.hpp"
 
 namespace arrakis {
 namespace {
 
 namespace fs = std::filesystem;
 using arrakis::testing::kStride;
+using arrakis::testing::TemporaryFolder;
+using arrakis::testing::text_of;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;

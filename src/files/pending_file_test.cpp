@@ -7,12 +7,14 @@
 #include <string>
 
 #include "files/file_size_limit.hpp"
-#include "files/temporary_folder.hpp"
+#include "testing/temporary_folder.hpp"
 
 namespace arrakis {
 namespace {
 
 namespace fs = std::filesystem;
+using arrakis::testing::TemporaryFolder;
+using arrakis::testing::text_of;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 

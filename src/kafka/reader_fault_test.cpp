@@ -14,6 +14,7 @@
 #include "kafka/reader_impl.hpp"
 #include "testing/channels.hpp"
 #include "testing/collector.hpp"
+#include "testing/eventually.hpp"
 #include "testing/log_lines.hpp"
 
 namespace arrakis {
@@ -204,6 +205,26 @@ TEST(KafkaReaderFaults, APartitionThatTheBrokerCallsLeaderlessForAMomentIsReadOn
   }
   // What librdkafka makes of memory that nobody has written; with bad luck it crashes.
   EXPECT_THAT(log.of(LogLevel::debug, {"METADATAUPDATE", "not found"}), ::testing::IsEmpty());
+}
+
+TEST_F(KafkaReaderFault, WhatASkipToAnUnknownEndPassesOverIsCounted) {
+  publish(0, 300);  // more than one poll takes
+  reader_.open({.start = GpsTime()});
+  ASSERT_TRUE(poll_until(1));
+  rd_kafka_mock_broker_set_down(broker_.cluster(), -1);
+  ASSERT_EQ(reader_.fast_forward({}, 100ms), 1U);
+  rd_kafka_mock_broker_set_up(broker_.cluster(), -1);
+  const std::size_t before = got_.parts.size();
+  int published = 300;
+  ASSERT_TRUE(testing::eventually([&] {
+    publish(published++, 1);
+    got_.poll_until(
+        reader_, [&] { return got_.parts.size() > before; }, 200ms);
+    return got_.parts.size() > before;
+  }));
+  const ReaderStats stats = reader_.stats();
+  EXPECT_EQ(got_.parts.back().part->time(), base_ + (published - 1) * kStride);
+  EXPECT_EQ(got_.parts.size() + stats.skipped_messages, static_cast<std::size_t>(published));
 }
 
 TEST_F(KafkaReaderFault, PollDoesNotWakeItselfWhileASkipIsLookedUp) {

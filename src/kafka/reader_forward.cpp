@@ -103,7 +103,8 @@ std::size_t KafkaReader::Impl::apply_forward(const ForwardPlan& plan, std::optio
     if (offset > position) stats_.skipped_messages += static_cast<std::uint64_t>(offset - position);
     move(index, offset);
     // The end is not known by number: nothing older than what was read may come.
-    if (offset == RD_KAFKA_OFFSET_END) partition.next_offset = position;
+    partition.skipped_to_end = offset == RD_KAFKA_OFFSET_END;
+    if (partition.skipped_to_end) partition.next_offset = position;
   }
   if (moved > 0) {
     ++stats_.fast_forwards;

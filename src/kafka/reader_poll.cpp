@@ -106,6 +106,9 @@ bool KafkaReader::Impl::take(MessagePtr message, Source::Sink& sink) {
     ++stats_.stale_messages;
     return true;
   }
+  if (std::exchange(partition.skipped_to_end, false)) {
+    stats_.skipped_messages += static_cast<std::uint64_t>(offset - partition.next_offset);
+  }
   partition.next_offset = offset + 1;
   ++stats_.messages;
   stats_.bytes += message->len;

@@ -41,6 +41,7 @@ struct Partition {
   std::optional<std::int64_t> known_end;
   /// After a skip: parts that end here or before it are not handed over.
   GpsTime skip_before = GpsTime::min();
+  bool skipped_to_end = false;  // by an offset that the next message will tell
   /// What was delivered since the topic's id was last compared.
   Delivered unverified;
   /// After the topic was made anew: what was delivered of it before that was noticed.

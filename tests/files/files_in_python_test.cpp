@@ -4,14 +4,13 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "arrakis/files.hpp"
 #include "testing/real_broker.hpp"
+#include "testing/temporary_folder.hpp"
 
 namespace arrakis {
 namespace {
@@ -82,14 +81,7 @@ struct Case {
 
 class FilesInPython : public ::testing::TestWithParam<Case> {
  protected:
-  FilesInPython() {
-    std::string name = (std::filesystem::temp_directory_path() / "arrakis-files-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
-    folder_ = name;
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
-  std::filesystem::path folder_;
+  testing::TemporaryFolder folder_;
 };
 
 TEST_P(FilesInPython, ValuesGapsAndTimesAreReadBackEqual) {

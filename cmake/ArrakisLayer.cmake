@@ -48,7 +48,8 @@ endfunction()
 # arrakis_test(<name> SOURCES … LINKS … [LABELS …] [TIMEOUT s] [SERIAL] [WHOLE])
 #
 # A GoogleTest program. Each of its tests is one for ctest; with WHOLE the program is, so that what
-# its tests share (a broker) starts once.
+# its tests share (a broker) starts once. Those labelled stress or stack are not part of the builds
+# with sanitizers.
 function(arrakis_test name)
   cmake_parse_arguments(PARSE_ARGV 1 T "SERIAL;WHOLE" "TIMEOUT" "SOURCES;LINKS;LABELS;ENVIRONMENT")
   add_executable(${name} ${T_SOURCES})
@@ -66,6 +67,11 @@ function(arrakis_test name)
     ARRAKIS_SOURCE_DIR="${PROJECT_SOURCE_DIR}" ARRAKIS_DEPS="${ARRAKIS_DEPS}")
   set_target_properties(${name} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
+  if(ARRAKIS_SANITIZE AND T_LABELS MATCHES "stress|stack")
+    # What takes its time from the machine, or from the Python stack, isn't worth the sanitizers'.
+    set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+    return()
+  endif()
   if(NOT T_TIMEOUT)
     set(T_TIMEOUT 60)
   endif()

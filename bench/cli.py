@@ -20,6 +20,8 @@ OUTPUT = sys.argv[4] if len(sys.argv) > 4 else None
 PYTHON = os.path.join(VENV, "bin", "arrakis")
 FEW, MANY = 100, 100_000
 START_SECONDS = 300
+
+
 def channel_name(i):
     return f"X{i % 4}:SUB{i % 50:02d}-CHANNEL_{i:06d}"
 
@@ -27,7 +29,7 @@ def channel_name(i):
 # name: channels of the server, arguments
 CASES = {
     "fetch, 60 s of 100 channels of 256 Hz": (
-        FEW, ["fetch", "--start", "1000000000", "--duration", "60", *map(channel_name, range(FEW))]),
+        FEW, ["fetch", "--start", "1000000000", "--duration", "60", "--json-abrv", *map(channel_name, range(FEW))]),
     "count": (FEW, ["count"]),
     "find, 100 channels": (FEW, ["find", "."]),
     "find, 100 000 channels": (MANY, ["find", "."]),

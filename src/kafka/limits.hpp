@@ -31,6 +31,10 @@ constexpr std::size_t kPollBatch = 256;
 /// counts as fetched ahead.
 constexpr std::size_t kPollBatchBytes = std::size_t{8} << 20U;
 
+/// Each fetch names every partition, so one a message costs their number squared: with more streams
+/// than this, what comes within ten milliseconds is fetched together.
+constexpr std::size_t kMostForSingleFetches = 64;
+
 /// Bytes held because their topic's id is being compared, beyond which no more are taken.
 constexpr std::size_t kMaxSuspectBytes = std::size_t{8} << 20U;
 

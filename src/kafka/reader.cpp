@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::size_t kKilobyte = 1024;
 
-KafkaProperties consumer_properties(std::size_t prefetch_bytes) {
+KafkaProperties consumer_properties(std::size_t prefetch_bytes, std::size_t streams) {
+  const bool gathers = streams > kMostForSingleFetches;
   return {
       // Never used to balance; librdkafka wants one.
       {"group.id", generate_groupid()},
@@ -33,7 +34,8 @@ KafkaProperties consumer_properties(std::size_t prefetch_bytes) {
       {"fetch.queue.backoff.ms", "10"},
       {"fetch.error.backoff.ms", "50"},
       // Also bounds how long a question on the same connection waits.
-      {"fetch.wait.max.ms", "100"},
+      {"fetch.wait.max.ms", gathers ? "10" : "100"},
+      {"fetch.min.bytes", gathers ? "1000000" : "1"},
   };
 }
 
@@ -86,8 +88,9 @@ std::shared_ptr<Handle> KafkaReader::Impl::make_consumer() {
   callbacks.on_error = [this](rd_kafka_resp_err_t error, const char* reason) {
     consume_error(error, reason);
   };
-  return Handle::create(HandleKind::consumer, bootstrap_, consumer_properties(prefetch_bytes_),
-                        options_.properties, std::move(callbacks));
+  return Handle::create(HandleKind::consumer, bootstrap_,
+                        consumer_properties(prefetch_bytes_, streams_.size()), options_.properties,
+                        std::move(callbacks));
 }
 
 std::shared_ptr<Handle> KafkaReader::Impl::make_questioner() {

@@ -207,6 +207,26 @@ TEST(KafkaReaderFaults, APartitionThatTheBrokerCallsLeaderlessForAMomentIsReadOn
   EXPECT_THAT(log.of(LogLevel::debug, {"METADATAUPDATE", "not found"}), ::testing::IsEmpty());
 }
 
+TEST(KafkaReaderFetches, OfManyStreamsGatherWhatComesWithinTenMilliseconds) {
+  EmbeddedBroker broker;
+  const auto property = [&](std::uint32_t streams, const char* name) {
+    std::vector<Channel> channels;
+    for (std::uint32_t i = 0; i < streams; ++i) {
+      channels.push_back(make_partition("P" + std::to_string(i), 1)[0]);
+      if (streams > 1) broker.create_topic("arrakis-P" + std::to_string(i));
+    }
+    KafkaReader reader(broker.bootstrap(), ChannelSet(std::move(channels)));
+    reader.open({});
+    char value[32] = "";
+    std::size_t size = sizeof value;
+    rd_kafka_conf_get(rd_kafka_conf(KafkaReaderPeer::client(reader)), name, value, &size);
+    return std::string(value);
+  };
+  EXPECT_EQ(property(1, "fetch.min.bytes"), "1");
+  EXPECT_EQ(property(kMostForSingleFetches + 1, "fetch.min.bytes"), "1000000");
+  EXPECT_EQ(property(1, "fetch.wait.max.ms"), "100");
+}
+
 TEST_F(KafkaReaderFault, WhatASkipToAnUnknownEndPassesOverIsCounted) {
   publish(0, 300);  // more than one poll takes
   reader_.open({.start = GpsTime()});

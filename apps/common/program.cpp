@@ -1,6 +1,7 @@
 #include "common/program.hpp"
 
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <string>
 
@@ -10,6 +11,8 @@
 namespace arrakis::console {
 
 int run_program(const std::function<int()>& body) {
+  // gRPC would write its own lines about what the error says anyway.
+  ::setenv("GRPC_VERBOSITY", "NONE", 0);  // NOLINT(concurrency-mt-unsafe): nothing runs yet
   try {
     return body();
   } catch (const OutputClosed&) {

@@ -8,15 +8,20 @@ namespace arrakis::inline v1 {
 
 class BlockBuilder;
 class BlockPart;
+class BlockReader;
 class BlockStream;
+class BlockWriter;
 class Channel;
+class ChannelListing;
 class ChannelSet;
+class Client;
 class Clock;
 class Error;
 class FastForwardPolicy;
 class GpsTime;
 class KafkaPublisher;
 class KafkaReader;
+class Publisher;
 class SampleRate;
 class Series;
 class SeriesBlock;

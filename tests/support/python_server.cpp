@@ -128,6 +128,10 @@ bool PythonServer::has_ended() {
 void PythonServer::end(int signal) {
   if (pid_ == 0) return;
   ::kill(pid_, signal);
+  // Now and then one hangs in its own shutdown.
+  constexpr auto kShutdownLimit = std::chrono::seconds(10);
+  if (eventually([&] { return has_ended(); }, kShutdownLimit)) return;
+  ::kill(pid_, SIGKILL);
   if (!eventually([&] { return has_ended(); }, kLifeTimeout)) {
     throw std::runtime_error(fmt::format("server {} did not end", pid_));
   }

@@ -82,7 +82,7 @@ void exchange_partitions(ServerCalls& calls, const PartitionRequest& publisher,
   auto batch = build_batch(channels);
   if (!batch.ok()) throw Error(Errc::invalid_argument, batch.status().message());
   // What comes back is asked for again by find, with everything else that is known of them.
-  calls.exchange(publisher, *batch, [](const arrow::RecordBatch&) {});
+  calls.exchange(publisher, *batch);
 }
 
 std::map<std::string, std::string> publish_properties(ServerCalls& calls,

@@ -23,7 +23,6 @@ namespace arrakis::inline v1 {
 class Backoff {
  public:
   Duration next();
-  void reset() { attempts_ = 0; }
 
  private:
   unsigned attempts_ = 0;

@@ -215,22 +215,18 @@ ServerCalls::Answer ServerCalls::act(const std::string& action) {
 std::unique_ptr<RowStream> ServerCalls::open(const FlightEndpoint& endpoint, const ServerUrl& asked,
                                              std::string_view what, const CallDeadline& deadline,
                                              CallGuard* guard) {
-  std::vector<std::string> locations;
-  std::ranges::copy_if(endpoint.locations, std::back_inserter(locations),
+  return ask_locations(endpoint.locations, asked, what, deadline,
+                       [&](const ServerUrl& url, const CallDeadline& limit) {
+                         return open_at(url, endpoint.ticket, what, limit, guard);
+                       });
+}
+
+std::vector<std::string> ServerCalls::servers_among(const std::vector<std::string>& locations) {
+  std::vector<std::string> servers;
+  std::ranges::copy_if(locations, std::back_inserter(servers),
                        [](const std::string& text) { return !is_kafka_location(text); });
-  if (locations.empty()) locations.emplace_back(kReuseConnection);
-  Attempts attempts(what, locations.size(), deadline);
-  for (const std::string& location : locations) {
-    const CallDeadline limit = attempts.share();
-    const std::optional<ServerUrl> url = attempts.resolve(location, asked);
-    if (!url) continue;
-    try {
-      return open_at(*url, endpoint.ticket, what, limit, guard);
-    } catch (const Error& error) {
-      attempts.failed(error);
-    }
-  }
-  attempts.give_up();
+  if (servers.empty()) servers.emplace_back(kReuseConnection);
+  return servers;
 }
 
 std::unique_ptr<RowStream> ServerCalls::open_at(const ServerUrl& url, const std::string& ticket,
@@ -264,28 +260,24 @@ std::unique_ptr<RowStream> ServerCalls::open_at(const ServerUrl& url, const std:
 
 namespace {
 
-using Batches = std::vector<std::shared_ptr<arrow::RecordBatch>>;
-
 arrow::Status send(flight::FlightStreamWriter& writer, const arrow::RecordBatch& batch) {
   ARROW_RETURN_NOT_OK(writer.Begin(batch.schema()));
   ARROW_RETURN_NOT_OK(writer.WriteRecordBatch(batch));
   return writer.DoneWriting();
 }
 
-arrow::Result<Batches> receive(flight::FlightStreamReader& reader) {
-  Batches batches;
+arrow::Status read_to_end(flight::FlightStreamReader& reader) {
   for (;;) {
     ARROW_ASSIGN_OR_RAISE(const flight::FlightStreamChunk chunk, reader.Next());
-    if (chunk.data == nullptr) return batches;
+    if (chunk.data == nullptr) return arrow::Status::OK();
     ARROW_RETURN_NOT_OK(chunk.data->ValidateFull());
-    batches.push_back(chunk.data);
   }
 }
 
 }
 
-void ServerCalls::exchange(const Request& request, const std::shared_ptr<arrow::RecordBatch>& batch,
-                           const std::function<void(const arrow::RecordBatch&)>& take) {
+void ServerCalls::exchange(const Request& request,
+                           const std::shared_ptr<arrow::RecordBatch>& batch) {
   const CallDeadline deadline = this->deadline();
   const std::string name = lower(name_of(request));
   const auto descriptor = flight::FlightDescriptor::Command(to_command(request));
@@ -294,33 +286,21 @@ void ServerCalls::exchange(const Request& request, const std::shared_ptr<arrow::
   for (const FlightEndpoint& endpoint : where.endpoints) {
     locations.insert(locations.end(), endpoint.locations.begin(), endpoint.locations.end());
   }
-  if (locations.empty()) locations.emplace_back(kReuseConnection);
-  Attempts attempts(name, locations.size(), deadline);
-  for (const std::string& location : locations) {
-    const CallDeadline limit = attempts.share();
-    const std::optional<ServerUrl> url = attempts.resolve(location, where.asked);
-    if (!url) continue;
-    const Connection server = connector_->connect(*url);
+  const auto exchange_at = [&](const ServerUrl& url, const CallDeadline& limit) {
+    const Connection server = connector_->connect(url);
     const auto once = [&](const std::shared_ptr<StreamTransport>& /*transport*/,
-                          const flight::FlightCallOptions& options) -> arrow::Result<Batches> {
+                          const flight::FlightCallOptions& options) -> arrow::Result<bool> {
       ARROW_ASSIGN_OR_RAISE(auto both, server.client->DoExchange(options, descriptor));
-      const arrow::Status sent = send(*both.writer, *batch);
-      arrow::Result<Batches> received = sent.ok() ? receive(*both.reader) : sent;
+      arrow::Status status = send(*both.writer, *batch);
+      if (status.ok()) status = read_to_end(*both.reader);
       // Where writing fails, the reason is known only now.
-      const arrow::Status closed = both.writer->Close();
-      if (!closed.ok()) return closed;
-      return received;
+      ARROW_RETURN_NOT_OK(both.writer->Close());
+      ARROW_RETURN_NOT_OK(status);
+      return true;
     };
-    try {
-      for (const auto& answer : call(*url, at(name, *url), limit.left(), once)) {
-        take(*answer);
-      }
-      return;
-    } catch (const Error& error) {
-      attempts.failed(error);
-    }
-  }
-  attempts.give_up();
+    return call(url, at(name, url), limit.left(), once);
+  };
+  ask_locations(locations, where.asked, name, deadline, exchange_at);
 }
 
 }  // namespace arrakis::inline v1

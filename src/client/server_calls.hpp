@@ -8,7 +8,6 @@
 
 #include <atomic>
 #include <cstddef>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -95,10 +94,8 @@ class ServerCalls {
   FlightEndpoints get_info(const ServerUrl& server, const Request& request,
                            const CallDeadline& deadline);
 
-  /// Sends a batch to where a request for an exchange is served, and hands over the batches that
-  /// come back.
-  void exchange(const Request& request, const std::shared_ptr<arrow::RecordBatch>& batch,
-                const std::function<void(const arrow::RecordBatch&)>& take);
+  /// Sends a batch to where a request for an exchange is served, and reads the answer to its end.
+  void exchange(const Request& request, const std::shared_ptr<arrow::RecordBatch>& batch);
 
   /// The answer to an action without arguments, and who gave it.
   struct Answer {
@@ -170,6 +167,27 @@ class ServerCalls {
     if (!result.ok()) throw to_error(result.status(), what);
     return *std::move(result);
   }
+
+  /// Calls `ask(url, deadline)` with one location after the other, brokers left out, until it does
+  /// not throw an error that may pass; with the server that was asked when there is none.
+  template <typename Ask>
+  auto ask_locations(const std::vector<std::string>& locations, const ServerUrl& asked,
+                     std::string_view what, const CallDeadline& deadline, Ask&& ask) {
+    const std::vector<std::string> servers = servers_among(locations);
+    Attempts attempts(what, servers.size(), deadline);
+    for (const std::string& location : servers) {
+      const CallDeadline limit = attempts.share();
+      const std::optional<ServerUrl> url = attempts.resolve(location, asked);
+      if (!url) continue;
+      try {
+        return ask(*url, limit);
+      } catch (const Error& error) {
+        attempts.failed(error);
+      }
+    }
+    attempts.give_up();
+  }
+  static std::vector<std::string> servers_among(const std::vector<std::string>& locations);
 
   std::unique_ptr<RowStream> open_at(const ServerUrl& url, const std::string& ticket,
                                      std::string_view what, const CallDeadline& deadline,

@@ -5,19 +5,20 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include "arrakis/error.hpp"
+#include "flight/server_url.hpp"
 #include "wire/request.hpp"
 
 namespace arrakis::inline v1 {
 
 namespace {
 
-constexpr std::string_view kKafkaScheme = "kafka://";
 constexpr std::size_t kMostNamed = 5;
 
 /// An offer whose ticket has been read.
@@ -41,15 +42,10 @@ Offer read_offer(const FlightEndpoint& endpoint, const ServerUrl& asked) {
                                             asked.text, name_of(received.request)));
   }
   offer.ticket = *ticket;
-  for (const std::string& location : endpoint.locations) {
-    if (!is_kafka_location(location)) {
-      offer.locations.push_back(location);
-      continue;
-    }
-    if (!offer.brokers.empty()) offer.brokers += ',';
-    offer.brokers += location.substr(kKafkaScheme.size(),
-                                     location.find('/', kKafkaScheme.size()) - kKafkaScheme.size());
-  }
+  offer.brokers = kafka_bootstrap(endpoint.locations);
+  std::copy_if(endpoint.locations.begin(), endpoint.locations.end(),
+               std::back_inserter(offer.locations),
+               [](const std::string& location) { return !is_kafka_location(location); });
   offer.prefers_brokers =
       !endpoint.locations.empty() && is_kafka_location(endpoint.locations.front());
   return offer;

@@ -17,6 +17,7 @@
 #include "client/transport_plan.hpp"
 #include "core/budget.hpp"
 #include "core/logging.hpp"
+#include "flight/flight_error.hpp"
 #include "flight/flight_reader.hpp"
 
 namespace arrakis::inline v1 {
@@ -26,13 +27,6 @@ namespace {
 constexpr std::string_view kLog = "client";
 
 const char* environment(const char* name) { return std::getenv(name); }
-
-/// Whether a server says that it does not hold the time that it was asked for.
-bool says_time_is_gone(const Error& error) {
-  const std::string_view text = error.what();
-  return text.find("time range requested") != std::string_view::npos ||
-         text.find("(channels + time)") != std::string_view::npos;
-}
 
 bool is_broker_failure(const std::optional<Error>& error) {
   return error &&

@@ -10,6 +10,7 @@
 
 #include "core/logging.hpp"
 #include "core/quote.hpp"
+#include "flight/flight_error.hpp"
 
 namespace arrakis::inline v1 {
 
@@ -22,20 +23,7 @@ constexpr std::string_view kTokenPrefix = "arrakis-resume:";
 /// which channels it has.
 constexpr Duration kSettlingTime = std::chrono::minutes(1);
 
-bool may_pass_at_once(Errc code) {
-  switch (code) {
-    case Errc::unavailable:
-    case Errc::stalled:
-    case Errc::timeout:
-    case Errc::cancelled:
-    case Errc::broker_unavailable:
-    case Errc::broker_fatal:
-      return true;
-    default:
-      return false;
-  }
-}
-
+/// Of a server that answers.
 bool may_settle(Errc code) {
   return code == Errc::server || code == Errc::not_found || code == Errc::protocol;
 }
@@ -131,9 +119,9 @@ void SurvivingStream::deliver(const SeriesBlock& block) {
 
 bool SurvivingStream::may_survive(const Error& error) const {
   if (!settings_.reconnect) return false;
-  if (may_pass_at_once(error.code())) return true;
+  if (!may_settle(error.code())) return may_pass(error) || error.code() == Errc::broker_fatal;
   // What has never worked is not likely to.
-  if (!position_ || !may_settle(error.code())) return false;
+  if (!position_) return false;
   const Duration so_far =
       outage_ ? settings_.clock->monotonic() - outage_->began : Duration::zero();
   return so_far < kSettlingTime;

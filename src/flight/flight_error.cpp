@@ -63,10 +63,12 @@ bool has(std::string_view text, std::string_view piece) {
   return text.find(piece) != std::string_view::npos;
 }
 
+constexpr std::string_view kTimeMark = "time range requested";
+
 /// An answer that nothing serves what was asked is about the request, not about the moment.
 bool says_not_found(std::string_view text) {
   return has(text, "channel(s) {") || has(text, "Could not serve request") ||
-         (has(text, "time range requested") && has(text, "not available on this server"));
+         (has(text, kTimeMark) && has(text, "not available on this server"));
 }
 
 Errc code_of(const arrow::Status& status, std::string_view text) {
@@ -115,6 +117,10 @@ Error to_error(const arrow::Status& status, std::string_view what) {
   const Errc code = code_of(status, text);
   if (text.empty()) text = to_string(code);
   return {code, fmt::format("{}: {}", what, text), std::move(request_id)};
+}
+
+bool says_time_is_gone(const Error& error) {
+  return has(error.what(), kTimeMark) || has(error.what(), "(channels + time)");
 }
 
 bool may_pass(const Error& error) {

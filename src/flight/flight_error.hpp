@@ -16,6 +16,9 @@ namespace arrakis::inline v1 {
 /// becomes request_id(). An "Unavailable" that names channels is not_found.
 Error to_error(const arrow::Status& status, std::string_view what);
 
+/// Whether a server says that neither it nor any that it knows holds the time that was asked for.
+bool says_time_is_gone(const Error& error);
+
 /// Whether asking again, here or elsewhere, may help.
 bool may_pass(const Error& error);
 
